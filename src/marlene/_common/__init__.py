@@ -1,0 +1,1 @@
+"""What every floor needs: errors, atomic files, optional packages."""

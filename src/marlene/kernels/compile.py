@@ -1,0 +1,138 @@
+"""The one decorator that turns a function over arrays into a compiled kernel.
+
+Numba's own cache looks at the file a function stands in and does not notice an edited callee in another
+file. Here the cache folder is named after a hash of *all* kernel sources, so that an edit anywhere makes
+every kernel compile afresh. What is cached for other sources is left to other checkouts of the package.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numba
+from numba.core import caching
+
+from marlene._common.files import user_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+@functools.cache
+def sources_hash() -> str:
+    """Return a hash of every source file of the kernels."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Return the folder compiled kernels are kept in, or None, with one warning, if it cannot be used."""
+    folder = user_cache("kernels", sources_hash())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        if any(folder.glob("*.nbi")) and os.access(folder, os.R_OK):
+            return folder
+        warnings.warn(
+            f"compiled kernels are not kept: {folder} cannot be used ({error.strerror}); "
+            "set MARLENE_CACHE to a folder that can be written",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    return folder
+
+
+class _Locator(caching._CacheLocator):  # noqa: SLF001 (numba offers no public class)
+    """Places every kernel's files in `cache_folder`, under its own qualified name."""
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        self._name = f"{py_func.__module__}.{py_func.__qualname__}"
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return sources_hash()
+
+    def get_disambiguator(self) -> str:
+        return hashlib.sha256(self._name.encode()).hexdigest()[:10]
+
+    def ensure_cache_path(self) -> None:
+        """Do nothing: `cache_folder` made it."""
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _Locator:  # noqa: ARG003
+        return cls(py_func)
+
+
+class _CacheFiles(caching.CompileResultCacheImpl):
+    _locator_classes = [_Locator]  # noqa: RUF012 (numba declares a list)
+
+
+class _Cache(caching.FunctionCache):
+    _impl_class = _CacheFiles
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401 (numba's own types)
+        try:
+            found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except Exception:  # noqa: BLE001 (a damaged cache file may raise anything; compiling anew mends it)
+            found = None
+        if found is None:
+            _announce()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401
+        try:
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        except OSError as error:
+            _warn_not_kept(error.strerror or str(error))
+
+
+@functools.cache
+def _warn_not_kept(reason: str) -> None:
+    warnings.warn(f"compiled kernels are not kept: {reason}", RuntimeWarning, stacklevel=2)
+
+
+@functools.cache
+def _announce() -> None:
+    if sys.stderr.isatty():
+        print("compiling kernels, first run only", file=sys.stderr, flush=True)
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` at its first call, without the interpreter's lock and with the cache described above.
+
+    `fastmath` stays off: for a seed, results must be the same to the bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @kernel
+    ... def total(values):
+    ...     result = 0.0
+    ...     for value in values:
+    ...         result += value
+    ...     return result
+    >>> total(np.array([1.0, 2.0]))
+    3.0
+    """
+    compiled: Any = numba.njit(nogil=True)(function)
+    if cache_folder() is not None and Path(function.__code__.co_filename).parent == Path(__file__).parent:
+        # What njit(cache=True) does, with our class.
+        compiled._cache = _Cache(compiled.py_func)  # type: ignore[no-untyped-call]  # noqa: SLF001
+    return cast("Function", compiled)

@@ -1,0 +1,333 @@
+"""A multi-label stream: examples in their order, with named features and labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from marlene._common.errors import MarleneError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+Kind: TypeAlias = Literal["numeric", "binary", "nominal"]
+KINDS: tuple[Kind, ...] = ("numeric", "binary", "nominal")
+Matrix: TypeAlias = "npt.NDArray[np.float64] | sp.csr_array"
+
+UNKNOWN_LABEL = -1
+"""What stands in `Stream.Y` where an example's label is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One input of a stream.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    kind
+        "numeric"; "binary" (the values 0 and 1); or "nominal" (column values are indices into `values`).
+    values
+        The names of a nominal feature's values.
+
+    Examples
+    --------
+    >>> Feature("colour", "nominal", ("red", "green"))
+    Feature(name='colour', kind='nominal', values=('red', 'green'))
+    """
+
+    name: str
+    kind: Kind = "numeric"
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Examples in the order in which they arrive.
+
+    Parameters
+    ----------
+    X
+        Inputs (examples × features), float64: a dense array, or a CSR array in which an absent entry is zero.
+        NaN is a missing value; infinities are refused.
+    Y
+        Labels (examples × labels), int8: 1, 0, or -1 where a label is not known.
+    features
+        Name and kind of every column of `X`.
+    labels
+        Name of every column of `Y`.
+    name
+        What the stream is called in reports.
+
+    Examples
+    --------
+    >>> stream = Stream.from_arrays([[0.5, 1], [1.5, 0]], [[1, 0], [0, 1]], labels=["urgent", "spam"])
+    >>> len(stream), stream.features[1].kind
+    (2, 'binary')
+    >>> for x, y in stream:
+    ...     print(x, y)
+    {'x0': 0.5, 'x1': True} {'urgent': True, 'spam': False}
+    {'x0': 1.5, 'x1': False} {'urgent': False, 'spam': True}
+    """
+
+    X: Matrix
+    Y: npt.NDArray[np.int8]
+    features: tuple[Feature, ...]
+    labels: tuple[str, ...]
+    name: str = "stream"
+
+    def __post_init__(self) -> None:
+        if self.X.shape != (len(self.Y), len(self.features)):
+            raise MarleneError(
+                f"{self.name}: X has shape {self.X.shape}, expected {(len(self.Y), len(self.features))} "
+                "(one row per row of Y, one column per feature)"
+            )
+        if self.Y.ndim != 2 or self.Y.shape[1] != len(self.labels):
+            raise MarleneError(
+                f"{self.name}: Y has shape {self.Y.shape}, expected two dimensions with {len(self.labels)} labels"
+            )
+        if not self.labels:
+            raise MarleneError(f"{self.name}: there is no label")
+        if not len(self.Y):
+            raise MarleneError(f"{self.name}: the stream is empty")
+        _refuse_duplicates(self.name, "feature", [feature.name for feature in self.features])
+        _refuse_duplicates(self.name, "label", self.labels)
+        self._refuse_infinities()
+
+    def _refuse_infinities(self) -> None:
+        stored = self.X.data if isinstance(self.X, sp.csr_array) else self.X.ravel()
+        infinite = np.isinf(stored)
+        if not infinite.any():
+            return
+        position = int(np.argmax(infinite))
+        if isinstance(self.X, sp.csr_array):
+            row = int(np.searchsorted(self.X.indptr, position, side="right")) - 1
+            column = int(self.X.indices[position])
+        else:
+            row, column = divmod(position, self.X.shape[1])
+        raise MarleneError(f"{self.name}: example {row}, feature {self.features[column].name!r}: the value is infinite")
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: Any,  # noqa: ANN401 (whatever NumPy or SciPy can turn into a matrix)
+        Y: Any,  # noqa: ANN401
+        *,
+        features: Sequence[str | Feature] | None = None,
+        labels: Sequence[str] | None = None,
+        name: str = "arrays",
+    ) -> Stream:
+        """Make a stream of arrays.
+
+        Parameters
+        ----------
+        X
+            A two-dimensional array or SciPy sparse array or matrix.
+        Y
+            A two-dimensional array of 0, 1 and, where a label is not known, -1 or NaN.
+        features
+            Names, or `Feature` objects where the kinds are known; a column named without a kind is binary if it
+            holds only 0 and 1 (and missing values), otherwise numeric. Default x0, x1, …
+        labels
+            Names of the columns of `Y`. Default y0, y1, …
+        name
+            What the stream is called in reports.
+        """
+        matrix = as_matrix(X, name)
+        truth = as_labels(Y, name, labels)
+        if features is None:
+            features = [f"x{i}" for i in range(matrix.shape[1])]
+        if len(features) != matrix.shape[1]:
+            raise MarleneError(f"{name}: {len(features)} feature names for {matrix.shape[1]} columns")
+        binary = only_zero_or_one(matrix)
+        declared = tuple(
+            feature if isinstance(feature, Feature) else Feature(feature, "binary" if binary[i] else "numeric")
+            for i, feature in enumerate(features)
+        )
+        label_names = tuple(labels) if labels is not None else tuple(f"y{i}" for i in range(truth.shape[1]))
+        return cls(matrix, truth, declared, label_names, name)
+
+    def __len__(self) -> int:
+        return len(self.Y)
+
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], dict[str, bool]]]:
+        for index in range(len(self)):
+            yield self.example(index), self.truth(index)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return (
+            (self.name, self.features, self.labels) == (other.name, other.features, other.labels)
+            and np.array_equal(self.Y, other.Y)
+            and np.array_equal(dense(self.X), dense(other.X), equal_nan=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        layout = "sparse" if isinstance(self.X, sp.csr_array) else "dense"
+        return (
+            f"<Stream {self.name}: {len(self)} examples, {len(self.features)} features ({layout}), "
+            f"{len(self.labels)} labels>"
+        )
+
+    def example(self, index: int) -> dict[str, Any]:
+        """Return the inputs of one example as River wants them.
+
+        Every feature is present, zeros too (River reads an absent one as not observed), except missing values.
+        Binary features are booleans and nominal ones the names of their values.
+        """
+        row = dense(self.X[[index]])[0]
+        return {
+            feature.name: _as_python(feature, float(value))
+            for feature, value in zip(self.features, row, strict=True)
+            if not np.isnan(value)
+        }
+
+    def truth(self, index: int) -> dict[str, bool]:
+        """Return the known labels of one example."""
+        return {
+            label: bool(value)
+            for label, value in zip(self.labels, self.Y[index], strict=True)
+            if value != UNKNOWN_LABEL
+        }
+
+    def head(self, count: int) -> Stream:
+        """Return the first `count` examples as a stream of their own."""
+        if count < 1:
+            raise MarleneError(f"{self.name}: the number of examples must be at least 1, not {count}")
+        return replace(self, X=self.X[:count], Y=self.Y[:count])
+
+    def with_kinds(self, kinds: str | Mapping[str, str]) -> Stream:
+        """Return the same stream with other feature kinds.
+
+        Parameters
+        ----------
+        kinds
+            "auto" leaves them as they are; "numeric" makes binary features numeric; "binary" keeps of every
+            numeric feature only whether it is non-zero; a mapping names single features. Nominal features with
+            named values keep their kind unless named.
+
+        Examples
+        --------
+        >>> stream = Stream.from_arrays([[0.5, 1], [0.0, 0]], [[1], [0]])
+        >>> stream.with_kinds("binary").X
+        array([[1., 1.],
+               [0., 0.]])
+        >>> [feature.kind for feature in stream.with_kinds({"x1": "numeric"}).features]
+        ['numeric', 'numeric']
+        """
+        if kinds == "auto":
+            return self
+        if isinstance(kinds, str):
+            wanted = {f.name: kinds for f in self.features if f.kind != "nominal"}
+        else:
+            wanted = dict(kinds)
+        unknown = sorted(wanted.keys() - {feature.name for feature in self.features})
+        if unknown:
+            raise MarleneError(f"{self.name}: there is no feature named {unknown[0]!r}")
+        features = tuple(_with_kind(self.name, f, wanted.get(f.name, f.kind)) for f in self.features)
+        to_presence = np.array(
+            [new.kind == "binary" and old.kind != "binary" for new, old in zip(features, self.features, strict=True)]
+        )
+        return replace(self, X=_presence(self.X, to_presence), features=features)
+
+
+def _with_kind(stream: str, feature: Feature, kind: str) -> Feature:
+    if kind not in KINDS:
+        raise MarleneError(f"{stream}, feature {feature.name!r}: kind {kind!r} is not one of {', '.join(KINDS)}")
+    if kind == "nominal" and not feature.values:
+        if feature.kind != "binary":
+            raise MarleneError(
+                f"{stream}, feature {feature.name!r}: a numeric column has no list of values, so it cannot be nominal"
+            )
+        return Feature(feature.name, "nominal", ("0", "1"))
+    return Feature(feature.name, kind, feature.values if kind == "nominal" else ())
+
+
+def _presence(X: Matrix, columns: npt.NDArray[np.bool_]) -> Matrix:
+    """Replace non-zero values by 1 in the given columns; missing values stay missing."""
+    if not columns.any():
+        return X
+    changed = X.copy()
+    if isinstance(changed, sp.csr_array):
+        chosen = columns[changed.indices] & ~np.isnan(changed.data)
+        changed.data[chosen] = changed.data[chosen] != 0
+        return changed
+    part = changed[:, columns]
+    changed[:, columns] = np.where(np.isnan(part), part, part != 0)
+    return changed
+
+
+def _as_python(feature: Feature, value: float) -> float | bool | str:
+    if feature.kind == "binary":
+        return bool(value)
+    if feature.kind == "nominal":
+        return feature.values[int(value)]
+    return value
+
+
+def _refuse_duplicates(stream: str, what: str, names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise MarleneError(f"{stream}: two {what}s are named {name!r}")
+        seen.add(name)
+
+
+def dense(X: Matrix) -> npt.NDArray[np.float64]:
+    """Return `X` as a dense array."""
+    return X.toarray() if isinstance(X, sp.csr_array) else X
+
+
+def as_matrix(X: Any, name: str) -> Matrix:  # noqa: ANN401 (whatever can be turned into a matrix)
+    """Return `X` as a float64 array, or a CSR array with sorted indices, of two dimensions."""
+    if sp.issparse(X):
+        matrix = sp.csr_array(X, dtype=np.float64)
+        matrix.sum_duplicates()
+        return matrix
+    try:
+        array = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MarleneError(f"{name}: X holds something that is not a number ({error})") from error
+    if array.ndim != 2:
+        raise MarleneError(f"{name}: X has {array.ndim} dimensions, expected 2")
+    return array
+
+
+def as_labels(Y: Any, name: str, labels: Sequence[str] | None = None) -> npt.NDArray[np.int8]:  # noqa: ANN401
+    """Return `Y` as int8 with the values 0, 1 and `UNKNOWN_LABEL`; anything else is an error that says where."""
+    try:
+        values = np.asarray(Y.toarray() if sp.issparse(Y) else Y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MarleneError(f"{name}: Y holds something that is not a number ({error})") from error
+    if values.ndim != 2:
+        raise MarleneError(f"{name}: Y has {values.ndim} dimensions, expected 2")
+    unknown = np.isnan(values) | (values == UNKNOWN_LABEL)
+    wrong = ~unknown & (values != 0) & (values != 1)
+    if wrong.any():
+        row, column = (int(i) for i in np.argwhere(wrong)[0])
+        label = repr(labels[column]) if labels is not None and column < len(labels) else str(column)
+        raise MarleneError(f"{name}: example {row}, label {label}: expected 0 or 1, found {values[row, column]:g}")
+    return np.where(unknown, UNKNOWN_LABEL, values).astype(np.int8)
+
+
+def only_zero_or_one(X: Matrix) -> npt.NDArray[np.bool_]:
+    """Tell for every column whether it holds nothing but 0, 1 and missing values.
+
+    An empty or constant-zero column is called binary too: nothing in it speaks against it.
+    """
+    if isinstance(X, sp.csr_array):
+        other = ~np.isnan(X.data) & (X.data != 0) & (X.data != 1)
+        result = np.ones(X.shape[1], dtype=bool)
+        result[X.indices[other]] = False
+        return result
+    wrong = ~np.isnan(X) & (X != 0) & (X != 1)
+    return ~np.asarray(wrong.any(axis=0))

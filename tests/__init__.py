@@ -1,0 +1,1 @@
+"""Tests, arranged as the package is."""
