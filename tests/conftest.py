@@ -7,28 +7,36 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 NEEDS = {"data": "MARLENE_DATA", "golden": "MARLENE_GOLDEN"}
+RAN = dict.fromkeys(NEEDS, 0)
 
 settings.register_profile("marlene", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("marlene")
 
 
 def pytest_collection_modifyitems(config, items):
-    kept, dropped = [], []
-    for item in items:
-        absent = [name for name in NEEDS if item.get_closest_marker(name) and not os.environ.get(NEEDS[name])]
-        (dropped if absent else kept).append(item)
-    config.marlene_needs = {name: sum(1 for i in kept if i.get_closest_marker(name)) for name in NEEDS}
+    absent = {name for name, variable in NEEDS.items() if not os.environ.get(variable)}
+    dropped = [item for item in items if any(item.get_closest_marker(name) for name in absent)]
     if dropped:
         config.hook.pytest_deselected(items=dropped)
-        items[:] = kept
+        items[:] = [item for item in items if item not in dropped]
 
 
-def pytest_terminal_summary(terminalreporter, config):
+def pytest_runtest_logreport(report):
+    if report.when == "call" and not report.skipped:
+        for name in NEEDS:
+            RAN[name] += name in report.keywords
+
+
+def pytest_terminal_summary(terminalreporter):
     absent = [variable for variable in NEEDS.values() if not os.environ.get(variable)]
     if absent:
-        terminalreporter.write_line(f"tests that need {' and '.join(absent)} were deselected: the variable is not set")
-    counts = ", ".join(f"{count} need {NEEDS[name]}" for name, count in config.marlene_needs.items())
-    terminalreporter.write_line(f"of the tests that ran, {counts}")
+        terminalreporter.write_line(f"deselected the tests that need {' or '.join(absent)}, which is not set")
+    terminalreporter.write_line(", ".join(f"{RAN[name]} tests used {NEEDS[name]}" for name in NEEDS))
+
+
+def pytest_sessionfinish(session):
+    if os.environ.get("MARLENE_REQUIRE_ALL") and not all(RAN.values()):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="session")

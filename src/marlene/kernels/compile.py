@@ -81,7 +81,7 @@ class _Locator(caching._CacheLocator):  # noqa: SLF001 (numba offers no public c
 
 
 class _CacheFiles(caching.CompileResultCacheImpl):
-    _locator_classes = [_Locator]  # noqa: RUF012 (numba declares a list)
+    _locator_classes: list[Any] = [_Locator]  # noqa: RUF012 (numba declares it so)
 
 
 class _Cache(caching.FunctionCache):

@@ -179,16 +179,19 @@ class Stream:
         )
 
     def example(self, index: int) -> dict[str, Any]:
-        """Return the inputs of one example as River wants them.
+        """Return the inputs of one example as River wants them; see `as_example`."""
+        return self.as_example(self.X[[index]])
+
+    def as_example(self, row: Matrix) -> dict[str, Any]:
+        """Turn a matrix of one row into a dictionary.
 
         Every feature is present, zeros too (River reads an absent one as not observed), except missing values.
         Binary features are booleans and nominal ones the names of their values.
         """
-        row = dense(self.X[[index]])[0]
         return {
-            feature.name: _as_python(feature, float(value))
-            for feature, value in zip(self.features, row, strict=True)
-            if not np.isnan(value)
+            feature.name: _as_python(feature, value)
+            for feature, value in zip(self.features, dense(row)[0].tolist(), strict=True)
+            if value == value  # noqa: PLR0124 (false for a missing value only)
         }
 
     def truth(self, index: int) -> dict[str, bool]:

@@ -1,0 +1,32 @@
+PYTHON ?= python3
+TEST := .venv
+DEMO := .venv-demo
+
+.PHONY: demo test lint bench clean
+
+demo: $(DEMO)/ready
+	$(DEMO)/bin/marlene run yeast
+
+test: lint
+	$(TEST)/bin/python -m pytest
+
+lint: $(TEST)/ready
+	$(TEST)/bin/ruff format --check .
+	$(TEST)/bin/ruff check .
+	$(TEST)/bin/mypy
+	$(TEST)/bin/lint-imports
+
+bench: $(TEST)/ready
+	$(TEST)/bin/python -m benchmarks
+
+clean:
+	rm -rf $(TEST) $(DEMO) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(TEST)/ready: pyproject.toml constraints.txt tools/venv.py
+	$(PYTHON) tools/venv.py $(TEST) dev
+	@touch $@
+
+$(DEMO)/ready: pyproject.toml constraints.txt tools/venv.py
+	$(PYTHON) tools/venv.py $(DEMO) core
+	@touch $@

@@ -1,0 +1,5 @@
+"""The command `marlene`."""
+
+from marlene.cli._app import main
+
+__all__ = ["main"]

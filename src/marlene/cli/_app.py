@@ -1,0 +1,60 @@
+"""The commands, put together; an error of the user's ends in one line and exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from marlene import __version__
+from marlene._common.errors import MarleneError
+from marlene.cli._datasets import datasets
+from marlene.cli._methods import methods
+from marlene.cli._run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+app = typer.Typer(
+    name="marlene",
+    help="Multi-label learning on drifting data streams.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(run)
+app.command()(datasets)
+app.command()(methods)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"marlene {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Multi-label learning on drifting data streams."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; `arguments` default to those of the process."""
+    try:
+        app(args=arguments, prog_name="marlene")
+    except MarleneError as error:
+        print(f"marlene: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        # Whoever read our output has gone; point stdout elsewhere so that the interpreter's own flush is quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

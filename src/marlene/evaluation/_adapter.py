@@ -1,0 +1,90 @@
+"""Every model as one that takes blocks of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+@runtime_checkable
+class BlockLearner(Protocol):
+    """What prequential evaluation asks of a model that takes arrays."""
+
+    def test_then_train(self, X: Any, Y: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+        """Predict, then learn, row after row; return the probability of every label of every row."""
+        ...
+
+    def predict_proba_many(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+        """Return the probability of every label of every row."""
+        ...
+
+    def learn_many(self, X: Any, Y: Any) -> None:  # noqa: ANN401
+        """Learn every row."""
+        ...
+
+
+class RowsForRiver:
+    """A River-style model in the shape of a `BlockLearner`.
+
+    Parameters
+    ----------
+    model
+        Has `learn_one` and `predict_proba_one` or at least `predict_one`, over dictionaries.
+    as_dict
+        Turns a row of the stream's `X` into the dictionary of an example.
+    labels
+        The stream's labels.
+    """
+
+    def __init__(self, model: Any, as_dict: Any, labels: tuple[str, ...]) -> None:  # noqa: ANN401
+        for needed in ("learn_one", "predict_one"):
+            if not callable(getattr(model, needed, None)):
+                raise MarleneError(f"{type(model).__name__} has no method {needed}; expected a River multi-label model")
+        self._model = model
+        self._as_dict = as_dict
+        self._labels = labels
+
+    def test_then_train(self, X: Any, Y: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+        """Predict, then learn, row after row."""
+        probabilities = np.empty((len(Y), len(self._labels)))
+        for row in range(len(Y)):
+            x = self._as_dict(X[[row]])
+            probabilities[row] = self._predict(x)
+            self._learn(x, Y[row])
+        return probabilities
+
+    def predict_proba_many(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+        """Predict row after row."""
+        return np.array([self._predict(self._as_dict(X[[row]])) for row in range(X.shape[0])])
+
+    def learn_many(self, X: Any, Y: Any) -> None:  # noqa: ANN401
+        """Learn row after row."""
+        for row in range(len(Y)):
+            self._learn(self._as_dict(X[[row]]), Y[row])
+
+    def _predict(self, x: dict[str, Any]) -> list[float]:
+        try:
+            given = self._model.predict_proba_one(x) or {}
+        except (AttributeError, NotImplementedError):
+            values = self._model.predict_one(x) or {}
+            return [float(values.get(label, False)) for label in self._labels]
+        return [_positive(given.get(label)) for label in self._labels]
+
+    def _learn(self, x: dict[str, Any], y: npt.NDArray[np.int8]) -> None:
+        known = {label: bool(value) for label, value in zip(self._labels, y, strict=True) if value >= 0}
+        self._model.learn_one(x, known)
+
+
+def _positive(probabilities: dict[bool, float] | None) -> float:
+    """Return P(label); 0.5 where the model has not met the label or gives it no vote."""
+    if not probabilities:
+        return 0.5
+    positive, negative = float(probabilities.get(True, 0.0)), float(probabilities.get(False, 0.0))
+    total = positive + negative
+    return positive / total if total > 0 else 0.5

@@ -1,0 +1,187 @@
+"""What a prequential run leaves behind."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import zipfile
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene._common.files import atomic_write
+
+if TYPE_CHECKING:
+    import os
+
+    import numpy.typing as npt
+
+FORMAT = "marlene-prequential-result"
+VERSION = 1
+FIGURES = ("macro_gmean", "micro_gmean", "label_set_gmean", "hamming_score")
+TRACES = ("steps", "pred", "proba", "truth")
+
+
+@dataclass(frozen=True, eq=False)
+class PrequentialResult:
+    """The outcome of one test-then-train run.
+
+    Parameters
+    ----------
+    stream, method, seed
+        What was run.
+    examples, features
+        How many examples were predicted, and how many features they have.
+    labels
+        The names of the labels.
+    window, start, delay
+        The settings of the evaluation: examples with an index greater than `start` are scored, in a window of
+        the last `window` of them; labels arrive `delay` examples late.
+    stopped
+        "" for a run to the end, "interrupted" (Ctrl-C) or "callback" for one that ended early.
+    figures
+        Mean over all scored steps of the windowed Macro-, Micro- and Label-set-G-Mean and the Hamming score
+        (NaN if no example was scored).
+    overall
+        Every metric over all scored examples at once, without a window.
+    models, drifts
+        What the learner says of itself at the end, 0 if it says nothing.
+    cpu_seconds, wall_seconds, learn_seconds
+        CPU and wall-clock time of the whole evaluation, and CPU time of the test-then-train calls alone, from
+        which compiling is excluded.
+    peak_rss_mb, base_rss_mb
+        Memory of the process at its peak, and before the first example.
+    steps
+        The four figures at every scored step (steps × 4), in the order of `FIGURES`.
+    pred, proba, truth
+        Prediction, probability and truth (examples × labels) for every example, scored or not.
+    """
+
+    stream: str
+    method: str
+    seed: int | None
+    examples: int
+    features: int
+    labels: tuple[str, ...]
+    window: int
+    start: int
+    delay: int
+    stopped: str
+    figures: dict[str, float]
+    overall: dict[str, float]
+    models: int
+    drifts: int
+    cpu_seconds: float
+    wall_seconds: float
+    learn_seconds: float
+    peak_rss_mb: float
+    base_rss_mb: float
+    steps: npt.NDArray[np.float64] = field(repr=False)
+    pred: npt.NDArray[np.int8] = field(repr=False)
+    proba: npt.NDArray[np.float32] = field(repr=False)
+    truth: npt.NDArray[np.int8] = field(repr=False)
+
+    def __getattr__(self, name: str) -> float:
+        """Give the four figures by their names."""
+        if name in FIGURES:
+            return self.figures[name]
+        raise AttributeError(name)
+
+    def trace(self, figure: str) -> npt.NDArray[np.float64]:
+        """Return one of the four figures at every scored step."""
+        if figure not in FIGURES:
+            raise MarleneError(f"there is no trace of {figure!r}; known: {', '.join(FIGURES)}")
+        return self.steps[:, FIGURES.index(figure)]
+
+    def report(self) -> dict[str, Any]:
+        """Return the flat figures that `marlene run --json` prints."""
+        counts = {"examples": self.examples, "labels": len(self.labels), "features": self.features}
+        shown = ("models", "drifts", "cpu_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb")
+        return {
+            "stream": self.stream,
+            "method": self.method,
+            "seed": self.seed,
+            **counts,
+            **self.figures,
+            **{name: getattr(self, name) for name in shown},
+            "stopped": self.stopped,
+        }
+
+    def save_predictions(self, path: str | os.PathLike[str]) -> None:
+        """Write the arrays `pred`, `proba` and `truth` as an npz file."""
+        with atomic_write(path) as file:
+            np.savez_compressed(file, pred=self.pred, proba=self.proba, truth=self.truth)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `path`.json and `path`.npz; the former, written last, vouches for the latter by its checksum."""
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, allow_pickle=False, **{name: getattr(self, name) for name in TRACES})
+        header = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in TRACES}
+        header |= {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(buffer.getbuffer()).hexdigest()}
+        with atomic_write(_beside(path, ".npz")) as file:
+            file.write(buffer.getbuffer())
+        with atomic_write(_beside(path, ".json")) as file:
+            file.write(dump_json(header).encode())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PrequentialResult:
+        """Read what `save` wrote; a foreign, damaged or mixed-up pair of files is an error."""
+        json_path, npz_path = _beside(path, ".json"), _beside(path, ".npz")
+        try:
+            header = json.loads(json_path.read_bytes())
+            content = npz_path.read_bytes()
+        except (OSError, ValueError) as error:
+            raise MarleneError(f"{json_path}: cannot be read as a result ({error})") from error
+        if not isinstance(header, dict) or header.pop("format", None) != FORMAT:
+            raise MarleneError(f"{json_path}: not a result of a prequential run")
+        version = header.pop("version", None)
+        if version != VERSION:
+            raise MarleneError(f"{json_path}: version {version} of the format, expected {VERSION}")
+        if header.pop("sha256", None) != hashlib.sha256(content).hexdigest():
+            raise MarleneError(f"{npz_path}: does not belong to {json_path.name}, or is damaged")
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                traces = {name: arrays[name] for name in TRACES}
+            figures = {key: _number(value) for key, value in header.pop("figures").items()}
+            overall = {key: _number(value) for key, value in header.pop("overall").items()}
+            return cls(**header | {"labels": tuple(header["labels"])}, figures=figures, overall=overall, **traces)
+        except (KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+            raise MarleneError(f"{json_path}: a field is absent or not as expected ({error})") from error
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PrequentialResult):
+            return NotImplemented
+        mine, theirs = asdict(self), asdict(other)
+        return all(np.array_equal(mine.pop(t), theirs.pop(t), equal_nan=True) for t in TRACES) and (
+            dump_json(mine) == dump_json(theirs)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def dump_json(value: dict[str, Any], indent: int | None = None) -> str:
+    """Return `value` as JSON; a figure that is not a number becomes null, as JSON has no other word for it."""
+    return json.dumps(_without_nan(value), indent=indent, allow_nan=False)
+
+
+def _without_nan(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _beside(path: str | os.PathLike[str], suffix: str) -> Path:
+    """Append `suffix` to the name, which may hold dots of its own, unless it ends so already."""
+    name = str(path)
+    for known in (".json", ".npz"):
+        name = name.removesuffix(known)
+    return Path(name + suffix)

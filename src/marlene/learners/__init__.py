@@ -1,0 +1,7 @@
+"""Learners for multi-label streams."""
+
+from marlene.learners._binary_relevance import BinaryRelevance
+from marlene.learners._majority import Majority
+from marlene.learners._methods import METHODS, Method, create
+
+__all__ = ["METHODS", "BinaryRelevance", "Majority", "Method", "create"]

@@ -1,0 +1,104 @@
+"""The simplest learner there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from river import base
+
+from marlene._common.errors import MarleneError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+class Majority(base.MultiLabelClassifier):
+    """Predict for every label the value it had most often so far; ties, and no evidence, give 0.
+
+    The floor that every other learner has to rise above. Under the G-Means it scores 0 for each label whose
+    minority class it never predicts.
+
+    Examples
+    --------
+    >>> model = Majority()
+    >>> model.learn_one({"x": 0.5}, {"urgent": True, "spam": False})
+    >>> model.predict_one({"x": 0.1})
+    {'urgent': True, 'spam': False}
+    >>> model.predict_proba_one({"x": 0.1})["urgent"]
+    {False: 0.0, True: 1.0}
+    """
+
+    def __init__(self) -> None:
+        self._column: dict[Any, int] = {}
+        self._positive = np.zeros(0, dtype=np.int64)
+        self._seen = np.zeros(0, dtype=np.int64)
+
+    def learn_one(self, x: dict[Any, Any], y: dict[Any, bool]) -> None:  # noqa: ARG002 (a learner's signature)
+        """Count the labels of one example; one that is not in `y` is not known."""
+        self._know(y)
+        row = np.full((1, len(self._column)), -1, dtype=np.int8)
+        for label, value in y.items():
+            row[0, self._column[label]] = bool(value)
+        self._count(row)
+
+    def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, dict[bool, float]]:  # noqa: ANN401, ARG002
+        """Return how often each label was positive so far."""
+        shares = self._shares().tolist()
+        return {label: {False: 1 - shares[i], True: shares[i]} for label, i in self._column.items()}
+
+    def predict_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, bool]:  # noqa: ANN401
+        """Return each label's most frequent value."""
+        return {label: p[True] > 0.5 for label, p in self.predict_proba_one(x).items()}
+
+    def learn_many(self, X: Any, Y: Any) -> None:  # noqa: ANN401, ARG002 (array-likes)
+        """Count the labels of many examples; the columns of `Y` are labels 0, 1, … or those known already."""
+        self._count(self._checked(Y))
+
+    def predict_proba_many(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+        """Return the share of positives, the same for every row of `X`."""
+        return np.tile(self._shares(), (X.shape[0], 1))
+
+    def predict_many(self, X: Any) -> npt.NDArray[np.int8]:  # noqa: ANN401
+        """Return each label's most frequent value, for every row of `X`."""
+        return (self.predict_proba_many(X) > 0.5).astype(np.int8)
+
+    def test_then_train(self, X: Any, Y: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401, ARG002
+        """Predict, then learn, one example after the other; return the predicted probabilities."""
+        truth = self._checked(Y)
+        positive = self._positive + np.cumsum(truth == 1, axis=0) - (truth == 1)
+        seen = self._seen + np.cumsum(truth >= 0, axis=0) - (truth >= 0)
+        self._count(truth)
+        return _share(positive, seen)
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of models and drifts, as every learner does."""
+        return {"models": len(self._column), "drifts": 0}
+
+    def _checked(self, Y: Any) -> npt.NDArray[np.int8]:  # noqa: ANN401
+        truth = np.asarray(Y, dtype=np.int8)
+        if truth.ndim != 2:
+            raise MarleneError(f"Y has {truth.ndim} dimensions, expected 2")
+        if not self._column:
+            self._know(dict.fromkeys(range(truth.shape[1]), False))
+        if truth.shape[1] != len(self._column):
+            raise MarleneError(f"Y has {truth.shape[1]} columns, but {len(self._column)} labels are known")
+        return truth
+
+    def _know(self, y: dict[Any, bool]) -> None:
+        for label in y:
+            self._column.setdefault(label, len(self._column))
+        missing = len(self._column) - len(self._seen)
+        self._positive = np.pad(self._positive, (0, missing))
+        self._seen = np.pad(self._seen, (0, missing))
+
+    def _count(self, truth: npt.NDArray[np.int8]) -> None:
+        self._positive = self._positive + (truth == 1).sum(axis=0)
+        self._seen = self._seen + (truth >= 0).sum(axis=0)
+
+    def _shares(self) -> npt.NDArray[np.float64]:
+        return _share(self._positive, self._seen)
+
+
+def _share(positive: npt.NDArray[np.int64], seen: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    return np.where(seen > 0, positive / np.maximum(seen, 1), 0.5)

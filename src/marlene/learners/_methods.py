@@ -1,0 +1,97 @@
+"""The methods a command line or an experiment can name."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from river import base
+
+from marlene._common.errors import MarleneError
+from marlene.learners._binary_relevance import BinaryRelevance
+from marlene.learners._majority import Majority
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RIVER = "river:"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method by its name on the command line.
+
+    Parameters
+    ----------
+    name
+        What `--method` takes.
+    summary
+        What it does, in a line.
+    reference
+        Where it was published.
+    build
+        Makes an untrained learner from a seed.
+    """
+
+    name: str
+    summary: str
+    reference: str
+    build: Callable[[int], base.MultiLabelClassifier]
+
+
+METHODS = {
+    method.name: method
+    for method in [
+        Method("majority", "the most frequent value of every label", "", lambda _seed: Majority()),
+    ]
+}
+"""Every method by its name; `river:<dotted.Class>` comes on top of these."""
+
+DEFAULT_METHOD = "majority"
+
+
+def create(name: str, seed: int = 1) -> base.MultiLabelClassifier:
+    """Make an untrained learner.
+
+    Parameters
+    ----------
+    name
+        A key of `METHODS`, or `river:<dotted.Class>` for a River classifier under binary relevance.
+    seed
+        What its random numbers depend on.
+
+    Examples
+    --------
+    >>> create("majority")
+    Majority ()
+    >>> create("river:naive_bayes.GaussianNB").classifier
+    GaussianNB ()
+    """
+    if name.startswith(RIVER):
+        return BinaryRelevance(_river_classifier(name.removeprefix(RIVER), seed))
+    if name not in METHODS:
+        close = difflib.get_close_matches(name, METHODS, n=1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        known = ", ".join([*METHODS, f"{RIVER}<dotted.Class>"])
+        raise MarleneError(f"there is no method {name!r}{hint}; known: {known}")
+    return METHODS[name].build(seed)
+
+
+def _river_classifier(dotted: str, seed: int) -> base.Classifier:
+    module, _, name = dotted.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(f"river.{module}"), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise MarleneError(
+            f"River has no {dotted!r}; expected a class like {RIVER}tree.HoeffdingTreeClassifier"
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, base.Classifier)):
+        raise MarleneError(f"{RIVER}{dotted} is not a River classifier")
+    settings = {"seed": seed} if "seed" in inspect.signature(found).parameters else {}
+    try:
+        return found(**settings)
+    except TypeError as error:
+        raise MarleneError(f"{RIVER}{dotted} cannot be made without parameters: {error}") from error

@@ -1,0 +1,191 @@
+"""The one place where columns of a table become features and labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene.streams._labels import LabelChoice, label_columns
+from marlene.streams._stream import UNKNOWN_LABEL, Feature, Kind, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+MISSING = frozenset({"", "?", "na", "nan", "null"})
+TRUTH = {"true": 1.0, "false": 0.0}
+YES_NO = {"yes": 1.0, "no": 0.0}
+MANY_VALUES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of equal length, with what an error message needs to name a cell.
+
+    `column(i)` gives the cells of a column: a numeric array, or any Python objects. `where(row)` names a row.
+    A column in `nominal` was declared so by its source.
+    """
+
+    source: str
+    names: Sequence[str]
+    rows: int
+    column: Callable[[int], Any]
+    where: Callable[[int], str]
+    nominal: frozenset[int] = frozenset()
+
+
+def table_to_stream(table: Table, labels: LabelChoice, kinds: str | Mapping[str, str], name: str) -> Stream:
+    """Split a table into features and labels, and infer the kind of every feature that is not named in `kinds`."""
+    _refuse_same_names(table)
+    chosen = label_columns(table.names, labels, table.source)
+    inputs = [i for i in range(len(table.names)) if i not in set(chosen)]
+    wanted = {} if isinstance(kinds, str) else dict(kinds)
+    X = np.empty((table.rows, len(inputs)))
+    features = []
+    for position, i in enumerate(inputs):
+        kind = wanted.get(table.names[i], "nominal" if i in table.nominal else None)
+        feature, X[:, position] = _feature(table, i, kind)
+        features.append(feature)
+    Y = np.empty((table.rows, len(chosen)), dtype=np.int8)
+    for position, i in enumerate(chosen):
+        Y[:, position] = _label(table, i)
+    stream = Stream(X, Y, tuple(features), tuple(table.names[i] for i in chosen), name)
+    return stream.with_kinds(kinds)
+
+
+def is_value(text: str) -> bool:
+    """Tell whether a cell of a text file is a number, a truth value or missing: a value rather than a word."""
+    return not isinstance(_read(text, TRUTH | YES_NO), str)
+
+
+def _refuse_same_names(table: Table) -> None:
+    seen: set[str] = set()
+    for name in table.names:
+        if name in seen:
+            raise MarleneError(f"{table.source}: two columns are named {name!r}")
+        seen.add(name)
+
+
+def _feature(table: Table, index: int, kind: str | None) -> tuple[Feature, npt.NDArray[np.float64]]:
+    name, cells = table.names[index], table.column(index)
+    if kind == "nominal":
+        return _nominal(table, name, _objects(cells))
+    numbers = _plain_numbers(cells)
+    if numbers is None:
+        cells = _objects(cells)
+        read = _distinct(table, name, cells, TRUTH)
+        words = [cell for cell, value in read.items() if isinstance(value, str)]
+        if words and kind is None:
+            _refuse_free_text(table, name, cells, read)
+            return _nominal(table, name, cells)
+        if words:
+            row = cells.index(words[0])
+            raise MarleneError(f"{table.where(row)}, column {name!r}: expected a number, found {words[0]!r}")
+        numbers = np.array([read[cell] for cell in cells], dtype=np.float64)
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        raise MarleneError(f"{table.where(int(np.argmax(infinite)))}, column {name!r}: the value is infinite")
+    binary = bool(np.all((numbers == 0) | (numbers == 1) | np.isnan(numbers)))
+    inferred: Kind = "binary" if binary else "numeric"
+    return Feature(name, inferred), numbers
+
+
+def _label(table: Table, index: int) -> npt.NDArray[np.int8]:
+    name, cells = table.names[index], _objects(table.column(index))
+    read = _distinct(table, name, cells, TRUTH | YES_NO)
+    codes = {}
+    for cell, value in read.items():
+        if value in {0, 1}:
+            codes[cell] = int(value)
+        elif value != value:  # noqa: PLR0124 (true for a missing value only)
+            codes[cell] = UNKNOWN_LABEL
+        else:
+            raise MarleneError(
+                f"{table.where(cells.index(cell))}, label {name!r}: expected 0 or 1, true or false, yes or no, "
+                f"found {cell!r}"
+            )
+    return np.array([codes[cell] for cell in cells], dtype=np.int8)
+
+
+def _nominal(table: Table, name: str, cells: list[Any]) -> tuple[Feature, npt.NDArray[np.float64]]:
+    codes: dict[Any, float] = {}
+    values: dict[str, int] = {}
+    for cell, value in _distinct(table, name, cells, TRUTH).items():
+        if value != value:  # noqa: PLR0124 (true for a missing value only)
+            codes[cell] = np.nan
+        else:
+            text = cell.strip() if isinstance(cell, str) else f"{float(cell):.17g}"
+            codes[cell] = values.setdefault(text, len(values))
+    return Feature(name, "nominal", tuple(values)), np.array([codes[cell] for cell in cells], dtype=np.float64)
+
+
+def _refuse_free_text(table: Table, name: str, cells: list[Any], read: dict[Any, float | str]) -> None:
+    if len(read) > MANY_VALUES and 2 * len(read) > len(cells):
+        raise MarleneError(
+            f"{table.source}: column {name!r} has {len(read)} different values in {len(cells)} rows and looks like "
+            "free text or an identifier; drop it, or declare it nominal"
+        )
+
+
+def _plain_numbers(cells: Any) -> npt.NDArray[np.float64] | None:  # noqa: ANN401 (an array or any sequence)
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
+        return cells.astype(np.float64)
+    return None
+
+
+def _objects(cells: Any) -> list[Any]:  # noqa: ANN401 (an array or any sequence)
+    return cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
+
+
+def _distinct(table: Table, name: str, cells: list[Any], words: Mapping[str, float]) -> dict[Any, float | str]:
+    """Read every different cell once, in the order of first appearance."""
+    read: dict[Any, float | str] = {}
+    try:
+        for cell in dict.fromkeys(cells):
+            read[cell] = _read(cell, words)
+    except TypeError:
+        row = next(i for i, cell in enumerate(cells) if not _readable(cell))
+        raise MarleneError(
+            f"{table.where(row)}, column {name!r}: expected a number, a truth value or a text, "
+            f"found a value of type {type(cells[row]).__name__}"
+        ) from None
+    return read
+
+
+def _readable(cell: object) -> bool:
+    try:
+        hash(cell)
+        _read(cell, TRUTH)
+    except TypeError:
+        return False
+    return True
+
+
+def _read(cell: Any, words: Mapping[str, float]) -> float | str:  # noqa: ANN401 (whatever a table holds)
+    """Return a cell as a number, NaN where it is missing, or as text where it is neither."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        lowered = text.lower()
+        if lowered in MISSING:
+            return np.nan
+        if lowered in words:
+            return words[lowered]
+        try:
+            # Python's float reads 1_000, which is a number in programs and a name in tables
+            return text if "_" in text else float(text)
+        except ValueError:
+            return text
+    if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
+        return np.nan
+    if isinstance(cell, (bool, np.bool_, Real, Decimal)):
+        try:
+            return float(cell)
+        except OverflowError:
+            return float("inf") if cell > 0 else float("-inf")
+    raise TypeError(type(cell).__name__)
