@@ -1,0 +1,1 @@
+"""Slow, obviously correct pure-Python versions of what the kernels compute."""
