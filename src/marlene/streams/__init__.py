@@ -1,5 +1,19 @@
 """Multi-label streams from files, tables, arrays and River data sets."""
 
+from marlene.streams._load import load
 from marlene.streams._stream import Feature, Stream
+from marlene.streams.arff import read_arff
+from marlene.streams.catalogue import CATALOGUE
+from marlene.streams.tables import from_frame, from_river, read_csv, read_parquet
 
-__all__ = ["Feature", "Stream"]
+__all__ = [
+    "CATALOGUE",
+    "Feature",
+    "Stream",
+    "from_frame",
+    "from_river",
+    "load",
+    "read_arff",
+    "read_csv",
+    "read_parquet",
+]

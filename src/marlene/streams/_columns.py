@@ -11,7 +11,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene.streams._labels import LabelChoice, label_columns
-from marlene.streams._stream import UNKNOWN_LABEL, Feature, Kind, Stream
+from marlene.streams._stream import KINDS, UNKNOWN_LABEL, Feature, Kind, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,10 +42,11 @@ class Table:
 
 def table_to_stream(table: Table, labels: LabelChoice, kinds: str | Mapping[str, str], name: str) -> Stream:
     """Split a table into features and labels, and infer the kind of every feature that is not named in `kinds`."""
-    _refuse_same_names(table)
+    if not isinstance(labels, int):
+        _refuse_same_names(table)
     chosen = label_columns(table.names, labels, table.source)
     inputs = [i for i in range(len(table.names)) if i not in set(chosen)]
-    wanted = {} if isinstance(kinds, str) else dict(kinds)
+    wanted = {} if isinstance(kinds, str) else {column: kind for column, kind in kinds.items() if kind in KINDS}
     X = np.empty((table.rows, len(inputs)))
     features = []
     for position, i in enumerate(inputs):
@@ -120,15 +121,23 @@ def _nominal(table: Table, name: str, cells: list[Any]) -> tuple[Feature, npt.ND
         if value != value:  # noqa: PLR0124 (true for a missing value only)
             codes[cell] = np.nan
         else:
-            text = cell.strip() if isinstance(cell, str) else f"{float(cell):.17g}"
-            codes[cell] = values.setdefault(text, len(values))
+            codes[cell] = values.setdefault(_text(cell), len(values))
     return Feature(name, "nominal", tuple(values)), np.array([codes[cell] for cell in cells], dtype=np.float64)
 
 
+def _text(cell: Any) -> str:  # noqa: ANN401 (a text or a number of any type)
+    if isinstance(cell, str):
+        return cell.strip()
+    number = float(cell)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
 def _refuse_free_text(table: Table, name: str, cells: list[Any], read: dict[Any, float | str]) -> None:
-    if len(read) > MANY_VALUES and 2 * len(read) > len(cells):
+    different = sum(value == value for value in read.values())  # noqa: PLR0124 (false for a missing value only)
+    known = sum(read[cell] == read[cell] for cell in cells)
+    if different > MANY_VALUES and 2 * different > known:
         raise MarleneError(
-            f"{table.source}: column {name!r} has {len(read)} different values in {len(cells)} rows and looks like "
+            f"{table.source}: column {name!r} has {different} different values in {known} rows and looks like "
             "free text or an identifier; drop it, or declare it nominal"
         )
 
@@ -170,22 +179,25 @@ def _readable(cell: object) -> bool:
 def _read(cell: Any, words: Mapping[str, float]) -> float | str:  # noqa: ANN401 (whatever a table holds)
     """Return a cell as a number, NaN where it is missing, or as text where it is neither."""
     if isinstance(cell, str):
-        text = cell.strip()
-        lowered = text.lower()
-        if lowered in MISSING:
-            return np.nan
-        if lowered in words:
-            return words[lowered]
-        try:
-            # Python's float reads 1_000, which is a number in programs and a name in tables
-            return text if "_" in text else float(text)
-        except ValueError:
-            return text
+        return _read_text(cell.strip(), words)
     if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
         return np.nan
-    if isinstance(cell, (bool, np.bool_, Real, Decimal)):
-        try:
-            return float(cell)
-        except OverflowError:
-            return float("inf") if cell > 0 else float("-inf")
-    raise TypeError(type(cell).__name__)
+    if not isinstance(cell, (bool, np.bool_, Real, Decimal)):
+        raise TypeError
+    try:
+        return float(cell)
+    except OverflowError:
+        return np.inf
+
+
+def _read_text(text: str, words: Mapping[str, float]) -> float | str:
+    word = text.lower()
+    if word in MISSING:
+        return np.nan
+    if word in words:
+        return words[word]
+    try:
+        # Python's float reads 1_000, which is a number in programs and a name in tables
+        return text if "_" in text else float(text)
+    except ValueError:
+        return text

@@ -215,8 +215,8 @@ class Stream:
         ----------
         kinds
             "auto" leaves them as they are; "numeric" makes binary features numeric; "binary" keeps of every
-            numeric feature only whether it is non-zero; a mapping names single features. Nominal features with
-            named values keep their kind unless named.
+            numeric feature only whether it is non-zero; a mapping names single features. Nominal features keep their
+            kind unless named, and then their values must be numbers.
 
         Examples
         --------
@@ -237,15 +237,20 @@ class Stream:
         if unknown:
             raise MarleneError(f"{self.name}: there is no feature named {unknown[0]!r}")
         features = tuple(_with_kind(self.name, f, wanted.get(f.name, f.kind)) for f in self.features)
-        to_presence = np.array(
-            [new.kind == "binary" and old.kind != "binary" for new, old in zip(features, self.features, strict=True)]
-        )
-        return replace(self, X=_presence(self.X, to_presence), features=features)
+        X = self.X
+        to_presence = np.zeros(len(features), dtype=bool)
+        for i, (old, new) in enumerate(zip(self.features, features, strict=True)):
+            if old.kind == "nominal" and new.kind != "nominal":
+                X = _numbers_for_values(X, i, old, self.name)
+            to_presence[i] = new.kind == "binary" and old.kind != "binary"
+        return replace(self, X=_presence(X, to_presence), features=features)
 
 
 def _with_kind(stream: str, feature: Feature, kind: str) -> Feature:
     if kind not in KINDS:
         raise MarleneError(f"{stream}, feature {feature.name!r}: kind {kind!r} is not one of {', '.join(KINDS)}")
+    if kind == feature.kind:
+        return feature
     if kind == "nominal" and not feature.values:
         if feature.kind != "binary":
             raise MarleneError(
@@ -253,6 +258,27 @@ def _with_kind(stream: str, feature: Feature, kind: str) -> Feature:
             )
         return Feature(feature.name, "nominal", ("0", "1"))
     return Feature(feature.name, kind, feature.values if kind == "nominal" else ())
+
+
+def _numbers_for_values(X: Matrix, column: int, feature: Feature, stream: str) -> Matrix:
+    """Replace the indices of a nominal feature's values by the numbers that the values are."""
+    numbers = np.empty(len(feature.values))
+    for i, value in enumerate(feature.values):
+        try:
+            numbers[i] = float(value)
+        except ValueError:
+            raise MarleneError(f"{stream}, feature {feature.name!r}: its value {value!r} is not a number") from None
+    if isinstance(X, sp.csr_array) and numbers[:1].any():
+        # an absent entry is index 0, whose number is not zero
+        X = X.toarray()
+    changed = X.copy()
+    if isinstance(changed, sp.csr_array):
+        cells, chosen = changed.data, changed.indices == column
+    else:
+        cells, chosen = changed[:, column], np.ones(len(changed), dtype=bool)
+    chosen &= ~np.isnan(cells)
+    cells[chosen] = numbers[cells[chosen].astype(np.intp)]
+    return changed
 
 
 def _presence(X: Matrix, columns: npt.NDArray[np.bool_]) -> Matrix:

@@ -1,0 +1,155 @@
+"""What an ARFF file says before its rows: the relation and the attributes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from marlene._common.errors import MarleneError
+from marlene.streams._arff_tokens import LONGEST_WORD, MISSING, Malformed, Scanner, shown, text_of
+from marlene.streams._labels import label_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NUMERIC_TYPES = frozenset((b"numeric", b"real", b"integer"))
+REFUSED_TYPES = frozenset((b"string", b"date", b"relational"))
+MOST_VALUES = 1_000_000
+
+_LABEL_COUNT = re.compile(r"(?:^|[\s:])-C(?:\s+(\S*)|$)")
+_SMALL_INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One declared column; `values` is None where it is numeric."""
+
+    name: str
+    line: int
+    values: tuple[str, ...] | None = None
+
+
+@dataclass(slots=True)
+class Header:
+    """The relation and the attributes in their order."""
+
+    relation: str | None = None
+    relation_line: int = 0
+    attributes: list[Attribute] = field(default_factory=list)
+    data_line: int = 0
+
+    def names(self) -> list[str]:
+        """Return the names of the attributes."""
+        return [attribute.name for attribute in self.attributes]
+
+    def meka_labels(self, source: str) -> list[int] | None:
+        """Return the label columns if the relation names their number as MEKA does, with `-C`."""
+        match = _LABEL_COUNT.search(self.relation or "")
+        if match is None:
+            return None
+        where = f"{source}, line {self.relation_line}"
+        count = match[1] or ""
+        if not _SMALL_INTEGER.fullmatch(count):
+            found = shown(count.encode()) if count else "nothing"
+            raise MarleneError(f"{where}: expected the number of labels after -C in the relation, found {found}")
+        return label_columns(self.names(), int(count), where)
+
+
+def read_header(lines: Iterator[tuple[int, bytes]], source: str) -> Header:
+    """Read up to and including the line `@data`."""
+    header = Header()
+    declared: set[str] = set()
+    number = 0
+    for number, line in lines:
+        try:
+            scanner = Scanner(line)
+            if not scanner.done() and _declaration(scanner, header, declared, number):
+                return header
+        except Malformed as error:
+            raise MarleneError(f"{source}, line {number}: {error}") from None
+    raise MarleneError(f"{source}, line {number + 1}: expected {_next(header)}, found the end of the file")
+
+
+def _next(header: Header) -> str:
+    if header.relation is None:
+        return "@relation"
+    return "@attribute or @data" if header.attributes else "@attribute"
+
+
+def _declaration(scanner: Scanner, header: Header, declared: set[str], number: int) -> bool:
+    """Read one declaration and tell whether it was `@data`."""
+    expected = _next(header)
+    if not scanner.at(b"@"):
+        raise scanner.expected(expected)
+    written = scanner.word(expected)
+    keyword = written.lower()
+    if keyword == b"@relation" and header.relation is None:
+        header.relation, header.relation_line = _relation(scanner), number
+        return False
+    if keyword == b"@attribute" and header.relation is not None:
+        attribute = _attribute(scanner, number)
+        if attribute.name in declared:
+            raise Malformed(f"two attributes are named {attribute.name!r}")
+        declared.add(attribute.name)
+        header.attributes.append(attribute)
+        return False
+    if keyword == b"@data" and header.attributes:
+        scanner.end()
+        header.data_line = number
+        return True
+    raise Malformed(f"expected {expected}, found {shown(written)}")
+
+
+def _relation(scanner: Scanner) -> str:
+    if scanner.at(b"'") or scanner.at(b'"'):
+        relation = text_of(scanner.word("the relation's name"))
+        scanner.end()
+        return relation
+    if scanner.done():
+        raise scanner.expected("the relation's name")
+    # Without quotes WEKA takes one word; people who write -C by hand forget the quotes.
+    start = scanner.position
+    comment = scanner.text.find(b"%", start)
+    stop = comment if comment >= 0 else len(scanner.text)
+    if stop - start > LONGEST_WORD:
+        raise Malformed(f"expected a relation's name of at most {LONGEST_WORD} bytes")
+    return scanner.text[start:stop].strip().decode()
+
+
+def _attribute(scanner: Scanner, number: int) -> Attribute:
+    name = text_of(scanner.word("the attribute's name"))
+    if scanner.accept(b"{"):
+        values = _values(scanner, name)
+        scanner.end()
+        return Attribute(name, number, values)
+    what = f"the type of attribute {name!r} (numeric, real, integer or {{value, …}})"
+    if scanner.done():
+        raise scanner.expected(what)
+    start = scanner.position
+    kind = scanner.word(what).lower()
+    if kind in REFUSED_TYPES:
+        raise Malformed(f"attribute {name!r} is of type {kind.decode()}, which cannot be used; expected {what}")
+    if kind not in NUMERIC_TYPES:
+        scanner.position = start
+        raise scanner.expected(what)
+    scanner.end()
+    return Attribute(name, number)
+
+
+def _values(scanner: Scanner, name: str) -> tuple[str, ...]:
+    keys: dict[bytes, None] = {}
+    while True:
+        key = scanner.word(f"a value of attribute {name!r}")
+        if key == MISSING:
+            raise Malformed(f"attribute {name!r}: the value ? must be in quotes, because ? means a missing value")
+        if key in keys:
+            raise Malformed(f"attribute {name!r}: the value {shown(key.strip())} is declared twice")
+        if len(keys) == MOST_VALUES:
+            raise Malformed(f"attribute {name!r} has more than {MOST_VALUES} values")
+        keys[key] = None
+        if scanner.accept(b"}"):
+            return tuple(text_of(key) for key in keys)
+        if scanner.done():
+            raise scanner.expected("}")
+        scanner.separator()

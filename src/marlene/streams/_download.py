@@ -1,0 +1,131 @@
+"""Downloads that are checked before they get their name."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import hashlib
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
+from urllib.parse import urlsplit
+
+from marlene._common.errors import MarleneError
+from marlene._common.files import atomic_write
+
+if TYPE_CHECKING:
+    import os
+
+Progress: TypeAlias = Callable[[int, int | None], None]
+"""Called with the bytes received so far and, where the server says it, the bytes to come in all."""
+
+CHUNK = 1 << 16
+
+
+class _Body:
+    """The body of a response, counted while it is read."""
+
+    def __init__(self, response: http.client.HTTPResponse, progress: Progress | None) -> None:
+        self.total = response.length
+        self.received = 0
+        self._response = response
+        self._progress = progress
+
+    def read(self, size: int) -> bytes:
+        data = self._response.read(size)
+        self.received += len(data)
+        if self._progress is not None and data:
+            self._progress(self.received, self.total)
+        if not data and self.total is not None and self.received < self.total:
+            raise MarleneError(f"received {self.received} of {self.total} bytes")
+        return data
+
+
+def download(
+    url: str,
+    target: str | os.PathLike[str],
+    sha256: str,
+    *,
+    limit: int,
+    progress: Progress | None = None,
+    timeout: float = 30,
+) -> None:
+    """Fetch a file, or leave nothing behind and say in one sentence why not.
+
+    Parameters
+    ----------
+    url
+        An http or https address; a body called .bz2 is decompressed on the way unless the target is called so too.
+    target
+        Where to put it. The file appears only when it is complete and its checksum is right.
+    sha256
+        The checksum of the file as it is stored.
+    limit
+        The most bytes to store: neither an endless body nor a decompression bomb fills the disk.
+    progress
+        Told of the bytes received.
+    timeout
+        Seconds to wait for the server whenever it is silent.
+
+    Examples
+    --------
+    >>> download("file:///etc/hostname", "copy", "0" * 64, limit=100)
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: cannot download file:///etc/hostname: only http and https addresses are followed
+    """  # noqa: E501 (a doctest shows the message on one line)
+    if urlsplit(url).scheme not in {"http", "https"}:
+        raise MarleneError(f"cannot download {url}: only http and https addresses are followed")
+    try:
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        with _open(url, timeout) as response, atomic_write(target) as file:
+            packed = urlsplit(url).path.endswith(".bz2") and Path(target).suffix != ".bz2"
+            _copy(_Body(response, progress), file, packed=packed, sha256=sha256, limit=limit)
+    except (OSError, EOFError, MarleneError, http.client.HTTPException) as error:
+        raise MarleneError(f"cannot download {url}: {' '.join(_reason(error).split())}") from error
+
+
+def _open(url: str, timeout: float) -> http.client.HTTPResponse:
+    """Open an address with the handlers of the web alone: none for files, FTP or data addresses."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        urllib.request.HTTPRedirectHandler(),
+        urllib.request.UnknownHandler(),
+    ):
+        opener.add_handler(handler)
+    request = urllib.request.Request(url, headers={"User-Agent": "marlene"})  # noqa: S310 (the scheme was checked)
+    return cast("http.client.HTTPResponse", opener.open(request, timeout=timeout))
+
+
+def _copy(body: _Body, file: IO[bytes], *, packed: bool, sha256: str, limit: int) -> None:
+    digest = hashlib.sha256()
+    written = 0
+    with bz2.BZ2File(cast("IO[bytes]", body)) if packed else contextlib.nullcontext(body) as source:
+        while data := source.read(CHUNK):
+            written += len(data)
+            if written > limit:
+                raise MarleneError(f"the file has more than the {limit} bytes it should have")
+            digest.update(data)
+            file.write(data)
+    if digest.hexdigest() != sha256:
+        raise MarleneError(f"the checksum is {digest.hexdigest()[:12]}… instead of {sha256[:12]}…")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        # the error is the server's answer, with its connection
+        error.close()
+        return f"the server answered {error.code} {error.reason}"
+    if isinstance(error, urllib.error.URLError) and isinstance(error.reason, Exception):
+        return _reason(error.reason)
+    if isinstance(error, TimeoutError):
+        return "the server does not answer"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,0 +1,122 @@
+"""The lines of a text file, compressed or not, read without holding the file."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import lzma
+import zlib
+from typing import IO, TYPE_CHECKING, Any
+
+from marlene._common.errors import MarleneError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from pathlib import Path
+
+BLOCK = 1 << 18
+
+_COMPRESSED: dict[str, tuple[bytes, Callable[..., Any]]] = {
+    ".bz2": (b"BZh", bz2.open),
+    ".gz": (b"\x1f\x8b", gzip.open),
+    ".xz": (b"\xfd7zXZ\x00", lzma.open),
+}
+
+
+def bare_stem(path: Path) -> str:
+    """Return the file's name without the suffixes of its format and its compression.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> bare_stem(Path("data/tmc2007-500.arff.bz2"))
+    'tmc2007-500'
+    """
+    plain = path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
+    return plain.stem
+
+
+def unreadable(path: Path, error: Exception) -> MarleneError:
+    """Return the error for a file that cannot be opened or read."""
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    return MarleneError(f"{path}: cannot be read ({reason})")
+
+
+def numbered_lines(path: Path) -> Generator[tuple[int, bytes], None, None]:
+    r"""Yield the number, from 1, and the text of every line.
+
+    A line ends with LF, CR LF or a lone CR, which are not part of the text. The text is bytes because one
+    character outside Latin-1 makes a `str` four times as large; it is known to be UTF-8, without a byte order mark.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "lines.txt"
+    >>> _ = file.write_bytes(b"one\r\ntwo\rthree")
+    >>> list(numbered_lines(file))
+    [(1, b'one'), (2, b'two'), (3, b'three')]
+    """
+    number = 0
+    try:
+        with path.open("rb") as raw, _decompressed(raw, path.suffix.lower()) as file:
+            for number, text in enumerate(_lines(file), 1):
+                line = text.removeprefix(codecs.BOM_UTF8) if number == 1 else text
+                if not line.isascii():
+                    _refuse_other_encodings(line, f"{path}, line {number}")
+                yield number, line
+    except MarleneError:
+        raise
+    except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+        # The decompressors raise an OSError too, one without a number of the operating system.
+        if isinstance(error, ValueError) or (isinstance(error, OSError) and error.errno is not None):
+            raise unreadable(path, error) from error
+        raise MarleneError(
+            f"{path}, line {number + 1}: the compressed data are damaged or cut off ({error})"
+        ) from error
+
+
+def _decompressed(raw: Any, suffix: str) -> Any:  # noqa: ANN401 (binary files, which have no common type)
+    if suffix in _COMPRESSED:
+        return _COMPRESSED[suffix][1](raw, "rb")
+    head = raw.peek(8)
+    for magic, opener in _COMPRESSED.values():
+        if head.startswith(magic):
+            return opener(raw, "rb")
+    return raw
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    unfinished: list[bytes] = []
+    held = b""
+    while block := file.read(BLOCK):
+        block = held + block
+        # A CR at the end of a block may be the first half of CR LF.
+        held = b"\r" if block.endswith(b"\r") else b""
+        block = block[: len(block) - len(held)]
+        if not block:
+            continue
+        lines = block.splitlines()
+        tail = None if block.endswith((b"\n", b"\r")) else lines.pop()
+        if lines:
+            if unfinished:
+                unfinished.append(lines[0])
+                lines[0] = b"".join(unfinished)
+                unfinished.clear()
+            yield from lines
+        if tail is not None:
+            unfinished.append(tail)
+    if unfinished:
+        yield b"".join(unfinished)
+
+
+def _refuse_other_encodings(line: bytes, where: str) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(line), BLOCK):
+            decoder.decode(line[start : start + BLOCK])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        found = error.object[error.start]
+        raise MarleneError(f"{where}: expected UTF-8 text, found the byte 0x{found:02x} ({error.reason})") from error

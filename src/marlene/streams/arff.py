@@ -1,0 +1,203 @@
+"""ARFF files of MEKA, Mulan and WEKA."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from marlene._common.errors import MarleneError
+from marlene.streams._arff_header import Attribute, Header, read_header
+from marlene.streams._arff_rows import Rows
+from marlene.streams._arff_tokens import Malformed
+from marlene.streams._arff_values import Decoder, LabelNumbers, Names, Numbers, label_values
+from marlene.streams._labels import LabelChoice, label_columns
+from marlene.streams._lines import bare_stem, numbered_lines
+from marlene.streams._mulan import label_names
+from marlene.streams._stream import UNKNOWN_LABEL, Feature, Matrix, Stream, only_zero_or_one
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+AnyPath = str | os.PathLike[str]
+
+
+def read_arff(
+    path: AnyPath,
+    *,
+    labels: LabelChoice | None = None,
+    xml: AnyPath | None = None,
+    name: str | None = None,
+) -> Stream:
+    r"""Read an ARFF file, plain or compressed with gzip, bzip2 or xz.
+
+    Which columns are labels is said by the first of these that is there: `labels`; `xml`; the number after `-C` in
+    the relation's name, as in MEKA (negative where the labels are the last columns); an XML file of the same name
+    beside the file, as in Mulan.
+
+    The stream is sparse if any row is. A nominal column with the values 0 and 1, in this order, is binary, and so
+    is a numeric column that holds nothing else; every other nominal column holds the indices of its values. A
+    value that a sparse row leaves out is 0 or the first declared value, as in WEKA. A label is nominal with the
+    values 0 and 1, false and true, or no and yes, or numeric with 0 and 1. A question mark is a missing value, or
+    a label that is not known. Columns of type string, date or relational, and weights of instances, are refused.
+
+    Parameters
+    ----------
+    path
+        The file.
+    labels
+        The label columns: a number of columns at the beginning, or at the end where it is negative; a pattern of
+        names such as "label*"; or a list of names.
+    xml
+        A Mulan file with the names of the labels.
+    name
+        What the stream is called in reports; by default the file's name without its suffixes.
+
+    Raises
+    ------
+    MarleneError
+        If the file cannot be read or is malformed; the message names the file, the line and what was expected.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "mail.arff"
+    >>> _ = file.write_text('''@relation 'mail: -C 2'
+    ... @attribute urgent {0,1}
+    ... @attribute spam {0,1}
+    ... @attribute length numeric
+    ... @attribute 'has attachment' numeric
+    ... @attribute sender {friend,colleague,stranger}
+    ... @data
+    ... {0 1, 2 40.5}
+    ... {1 1, 2 7, 3 1, 4 stranger}  % the only one with an attachment
+    ... ''')
+    >>> stream = read_arff(file)
+    >>> stream
+    <Stream mail: 2 examples, 3 features (sparse), 2 labels>
+    >>> [feature.kind for feature in stream.features]
+    ['numeric', 'binary', 'nominal']
+    >>> for x, y in stream:
+    ...     print(x, y)
+    {'length': 40.5, 'has attachment': False, 'sender': 'friend'} {'urgent': True, 'spam': False}
+    {'length': 7.0, 'has attachment': True, 'sender': 'stranger'} {'urgent': False, 'spam': True}
+    """
+    file = Path(path)
+    try:
+        with closing(numbered_lines(file)) as lines:
+            header = read_header(lines, str(file))
+            chosen = _label_columns(file, header, labels, None if xml is None else Path(xml))
+            rows = _new_rows(str(file), header.attributes, chosen)
+            _read_rows(str(file), header.data_line, lines, rows)
+        return _stream(file, header.attributes, chosen, rows, bare_stem(file) if name is None else name)
+    except MemoryError as error:
+        raise MarleneError(f"{file}: there is not enough memory for this file") from error
+
+
+def _label_columns(file: Path, header: Header, labels: LabelChoice | None, xml: Path | None) -> list[int]:
+    names = header.names()
+    if labels is not None:
+        return label_columns(names, labels, str(file))
+    beside = file.with_name(f"{bare_stem(file)}.xml")
+    if xml is None:
+        counted = header.meka_labels(str(file))
+        if counted is not None:
+            return counted
+        if not beside.is_file():
+            raise MarleneError(
+                f"{file}: nothing says which columns are labels: expected -C in the relation's name, "
+                f"a file {beside.name} beside it, or a choice of labels"
+            )
+    chosen = xml or beside
+    return label_columns(names, label_names(chosen), f"{file} with {chosen}")
+
+
+def _new_rows(source: str, attributes: Sequence[Attribute], labels: Sequence[int]) -> Rows:
+    numbers, label_numbers = Numbers(), LabelNumbers()
+    is_label = set(labels)
+    titles: list[str] = []
+    columns: list[Decoder] = []
+    absent: list[float] = []
+    for position, attribute in enumerate(attributes):
+        label = position in is_label
+        title = f"{'label' if label else 'attribute'} {attribute.name!r}"
+        titles.append(title)
+        if attribute.values is None:
+            columns.append(label_numbers if label else numbers)
+            absent.append(0.0)
+            continue
+        meaning = {value: float(index) for index, value in enumerate(attribute.values)}
+        if label:
+            try:
+                meaning = label_values(attribute.values)
+            except Malformed as error:
+                raise MarleneError(f"{source}, line {attribute.line}: {title}: {error}") from None
+        columns.append(Names(meaning))
+        absent.append(meaning[attribute.values[0]])
+    return Rows(titles, columns, absent)
+
+
+def _read_rows(source: str, start: int, lines: Iterator[tuple[int, bytes]], rows: Rows) -> None:
+    number = start
+    for number, text in lines:
+        line = text.strip()
+        if line and not line.startswith(b"%"):
+            try:
+                rows.add(number, line)
+            except Malformed as error:
+                raise MarleneError(f"{source}, line {number}: {error}") from None
+    if not len(rows):
+        raise MarleneError(f"{source}, line {number + 1}: expected a row, found the end of the file")
+
+
+def _stream(file: Path, attributes: Sequence[Attribute], labels: Sequence[int], rows: Rows, name: str) -> Stream:
+    is_label = np.zeros(len(attributes), dtype=bool)
+    is_label[labels] = True
+    X, Y = _sparse(rows, is_label, str(file)) if rows.sparse else _dense(rows, is_label)
+    binary = only_zero_or_one(X)
+    inputs = [attribute for position, attribute in enumerate(attributes) if not is_label[position]]
+    features = tuple(_feature(attribute, bool(binary[i])) for i, attribute in enumerate(inputs))
+    return Stream(X, Y, features, tuple(attributes[position].name for position in labels), name)
+
+
+def _feature(attribute: Attribute, zero_or_one: bool) -> Feature:
+    if attribute.values is None:
+        return Feature(attribute.name, "binary" if zero_or_one else "numeric")
+    if attribute.values == ("0", "1"):
+        return Feature(attribute.name, "binary")
+    return Feature(attribute.name, "nominal", attribute.values)
+
+
+def _truth(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int8]:
+    return np.nan_to_num(values, nan=UNKNOWN_LABEL).astype(np.int8)
+
+
+def _dense(rows: Rows, is_label: npt.NDArray[np.bool_]) -> tuple[Matrix, npt.NDArray[np.int8]]:
+    table = rows.dense_table()
+    X = table.take(np.flatnonzero(~is_label), axis=1)
+    return X, _truth(table.take(np.flatnonzero(is_label), axis=1))
+
+
+def _sparse(rows: Rows, is_label: npt.NDArray[np.bool_], source: str) -> tuple[Matrix, npt.NDArray[np.int8]]:
+    row, column, value = rows.sparse_entries(source)
+    # Where a column stands among the labels, or among the features.
+    place = (np.where(is_label, np.cumsum(is_label), np.cumsum(~is_label)) - 1).astype(np.int32)
+    of_label = is_label[column]
+
+    Y = np.zeros((len(rows), int(is_label.sum())), dtype=np.int8)
+    Y[:, np.asarray(rows.absent)[is_label] == 1] = 1
+    Y[row[of_label], place[column[of_label]]] = _truth(value[of_label])
+
+    kept = ~of_label & (value != 0)
+    values, indices = value[kept], place[column[kept]]
+    offsets = np.zeros(len(rows) + 1, dtype=np.int32 if len(values) <= np.iinfo(np.int32).max else np.int64)
+    np.cumsum(np.bincount(row[kept], minlength=len(rows)), out=offsets[1:])
+    # SciPy keeps the index type it is given, and wants one for both.
+    shape = (len(rows), int((~is_label).sum()))
+    return sp.csr_array((values, indices.astype(offsets.dtype, copy=False), offsets), shape=shape), Y
