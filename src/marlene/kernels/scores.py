@@ -1,0 +1,259 @@
+"""Running confusion counts and averages over examples, updated in time proportional to the number of labels.
+
+One code path serves three policies. Cumulative: nothing is taken away again. Sliding window: a ring remembers the
+outcome of every label of the last examples, and the one that leaves is subtracted. Fading: everything is multiplied
+by a factor before an example is added.
+
+A window subtracts what was added long ago, so that sums of rounded numbers would drift. The averages over examples
+(values between 0 and 1) are therefore kept as two sums: one of multiples of 2**-26, one of the rest in multiples of
+2**-53. Both are exact, up to 2**26 examples, in whatever order examples are added and taken away.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from marlene.kernels.compile import kernel
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+UNKNOWN = -1
+TRUE_POSITIVE, FALSE_POSITIVE, TRUE_NEGATIVE, FALSE_NEGATIVE = range(4)
+
+EXAMPLE_SCORES = (
+    "label_set_gmean",
+    "hamming_score",
+    "subset_accuracy",
+    "example_f1",
+    "example_precision",
+    "example_recall",
+)
+"""What is averaged over examples, in the order of the rows of `ScoreState.sums`."""
+LABEL_SET_GMEAN, HAMMING_SCORE, SUBSET_ACCURACY, EXAMPLE_F1, EXAMPLE_PRECISION, EXAMPLE_RECALL, WEIGHT = range(7)
+
+TRACE = ("macro_gmean", "micro_gmean", "label_set_gmean", "hamming_score")
+"""What `update_block` writes at every step, in the order of the columns of its trace."""
+
+NEXT_ROW, FILLED, FILLED_BEFORE = range(3)
+NOTHING_TO_REVERT = -1
+
+_COARSE = 2.0**26
+_FINE = 2.0**53
+_LONG_FORGOTTEN = 1e-200
+
+
+class ScoreState(NamedTuple):
+    """The arrays the kernels of this module work on."""
+
+    counts: npt.NDArray[np.float64]
+    """(labels, 4): true positives, false positives, true negatives, false negatives."""
+    sums: npt.NDArray[np.float64]
+    """(7, 2): coarse and fine part of the sum of each of `EXAMPLE_SCORES` and of the weights of the examples."""
+    ring: npt.NDArray[np.int8]
+    """(window + 1, labels): outcome of every label of the last examples and of the one that just left."""
+    cursor: npt.NDArray[np.int64]
+    """Row of the ring to write next, examples in the window, and the latter before the last example."""
+    counts_before: npt.NDArray[np.float64]
+    """`counts` before the last example."""
+    sums_before: npt.NDArray[np.float64]
+    """`sums` before the last example."""
+
+
+def new_state(n_labels: int, window: int) -> ScoreState:
+    """Return the state before the first example; a `window` of 0 is none."""
+    return ScoreState(
+        counts=np.zeros((n_labels, 4)),
+        sums=np.zeros((7, 2)),
+        ring=np.zeros((window + 1, n_labels), dtype=np.int8),
+        cursor=np.array([0, 0, NOTHING_TO_REVERT], dtype=np.int64),
+        counts_before=np.zeros((n_labels, 4)),
+        sums_before=np.zeros((7, 2)),
+    )
+
+
+@kernel
+def ratio(part: float, rest: float) -> float:
+    """Return part / (part + rest), which is 0 if the part is."""
+    return part / (part + rest) if part > 0.0 else 0.0
+
+
+@kernel
+def gmean(tp: float, fp: float, tn: float, fn: float) -> float:
+    """Return the geometric mean of the recall of both classes (section VI-C of the paper)."""
+    return math.sqrt(ratio(tp, fn) * ratio(tn, fp))
+
+
+@kernel
+def label_gmean(counts: npt.NDArray[np.float64], label: int) -> float:
+    """Return the G-Mean of one label."""
+    return gmean(
+        counts[label, TRUE_POSITIVE],
+        counts[label, FALSE_POSITIVE],
+        counts[label, TRUE_NEGATIVE],
+        counts[label, FALSE_NEGATIVE],
+    )
+
+
+@kernel
+def label_gmeans(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the G-Mean of every label."""
+    result = np.empty(counts.shape[0])
+    for label in range(counts.shape[0]):
+        result[label] = label_gmean(counts, label)
+    return result
+
+
+@kernel
+def macro_gmean(counts: npt.NDArray[np.float64]) -> float:
+    """Return the mean of the G-Means of all labels."""
+    total = 0.0
+    for label in range(counts.shape[0]):
+        total += label_gmean(counts, label)
+    return total / len(counts)
+
+
+@kernel
+def micro_gmean(counts: npt.NDArray[np.float64]) -> float:
+    """Return the G-Mean of the counts summed over labels."""
+    tp, fp, tn, fn = 0.0, 0.0, 0.0, 0.0
+    for label in range(counts.shape[0]):
+        tp += counts[label, TRUE_POSITIVE]
+        fp += counts[label, FALSE_POSITIVE]
+        tn += counts[label, TRUE_NEGATIVE]
+        fn += counts[label, FALSE_NEGATIVE]
+    return gmean(tp, fp, tn, fn)
+
+
+@kernel
+def example_mean(total: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]) -> float:
+    """Return the average over examples, given two rows of `ScoreState.sums`; 0 if there is no example."""
+    return (total[0] + total[1]) / weight[0] if weight[0] > 0.0 else 0.0
+
+
+@kernel
+def write_outcomes(
+    truth: npt.NDArray[np.int8], prediction: npt.NDArray[np.int8], outcomes: npt.NDArray[np.int8]
+) -> None:
+    """Write what the prediction of each label of one example turned out to be."""
+    for label in range(truth.shape[0]):
+        if truth[label] < 0:
+            outcomes[label] = UNKNOWN
+        elif truth[label] == 1:
+            outcomes[label] = TRUE_POSITIVE if prediction[label] == 1 else FALSE_NEGATIVE
+        else:
+            outcomes[label] = FALSE_POSITIVE if prediction[label] == 1 else TRUE_NEGATIVE
+
+
+@kernel
+def _add_to_sum(total: npt.NDArray[np.float64], value: float, sign: float) -> None:
+    coarse = math.floor(value * _COARSE) / _COARSE
+    fine = math.floor((value - coarse) * _FINE + 0.5) / _FINE
+    total[0] += sign * coarse
+    total[1] += sign * fine
+
+
+@kernel
+def add_outcomes(
+    counts: npt.NDArray[np.float64], sums: npt.NDArray[np.float64], outcomes: npt.NDArray[np.int8], sign: float
+) -> None:
+    """Add one example's outcomes (`sign` 1) or take them away (`sign` -1).
+
+    An example of which no label is known adds nothing, not even to the number of examples.
+    """
+    tp, fp, tn, fn = 0.0, 0.0, 0.0, 0.0
+    for label in range(outcomes.shape[0]):
+        outcome = outcomes[label]
+        if outcome == UNKNOWN:
+            continue
+        counts[label, outcome] += sign
+        if outcome == TRUE_POSITIVE:
+            tp += 1.0
+        elif outcome == FALSE_POSITIVE:
+            fp += 1.0
+        elif outcome == TRUE_NEGATIVE:
+            tn += 1.0
+        else:
+            fn += 1.0
+    wrong = fp + fn
+    if tp + tn + wrong == 0.0:
+        return
+    sums[WEIGHT, 0] += sign
+    _add_to_sum(sums[LABEL_SET_GMEAN], gmean(tp, fp, tn, fn), sign)
+    _add_to_sum(sums[HAMMING_SCORE], ratio(tp + tn, wrong), sign)
+    _add_to_sum(sums[SUBSET_ACCURACY], 1.0 if wrong == 0.0 else 0.0, sign)
+    _add_to_sum(sums[EXAMPLE_F1], ratio(2.0 * tp, wrong), sign)
+    _add_to_sum(sums[EXAMPLE_PRECISION], ratio(tp, fp), sign)
+    _add_to_sum(sums[EXAMPLE_RECALL], ratio(tp, fn), sign)
+
+
+@kernel
+def _fade_class(counts: npt.NDArray[np.float64], label: int, right: int, wrong: int, fading: float) -> None:
+    # Faded below the smallest normal number, both counts would lose their digits and with them the recall of a
+    # class that was not seen for long. Left alone here, they keep it, and the next example outweighs them anyway.
+    if counts[label, right] + counts[label, wrong] > _LONG_FORGOTTEN:
+        counts[label, right] *= fading
+        counts[label, wrong] *= fading
+
+
+@kernel
+def _fade(counts: npt.NDArray[np.float64], sums: npt.NDArray[np.float64], fading: float) -> None:
+    for label in range(counts.shape[0]):
+        _fade_class(counts, label, TRUE_POSITIVE, FALSE_NEGATIVE, fading)
+        _fade_class(counts, label, TRUE_NEGATIVE, FALSE_POSITIVE, fading)
+    for score in range(sums.shape[0]):
+        sums[score, 0] *= fading
+        sums[score, 1] *= fading
+
+
+@kernel
+def _remember(state: ScoreState) -> None:
+    state.counts_before[:] = state.counts
+    state.sums_before[:] = state.sums
+    state.cursor[FILLED_BEFORE] = state.cursor[FILLED]
+
+
+@kernel
+def update_block(
+    state: ScoreState,
+    fading: float,
+    truth: npt.NDArray[np.int8],
+    prediction: npt.NDArray[np.int8],
+    trace: npt.NDArray[np.float64],
+) -> None:
+    """Add examples in their order.
+
+    Parameters
+    ----------
+    state
+        What is updated. Its ring has one row more than the window, a single one for no window.
+    fading
+        Factor every count is multiplied by before an example is added; 1 for none.
+    truth, prediction
+        (examples, labels); -1 in `truth` where a label is not known.
+    trace
+        (examples, 4) where the values of `TRACE` after each example are wanted, else no row.
+    """
+    counts, sums, ring, cursor = state.counts, state.sums, state.ring, state.cursor
+    window = len(ring) - 1
+    for example in range(truth.shape[0]):
+        if example == truth.shape[0] - 1:
+            _remember(state)
+        row = cursor[NEXT_ROW]
+        cursor[NEXT_ROW] = (row + 1) % len(ring)
+        write_outcomes(truth[example], prediction[example], ring[row])
+        if fading < 1.0:
+            _fade(counts, sums, fading)
+        add_outcomes(counts, sums, ring[row], 1.0)
+        if cursor[FILLED] < window:
+            cursor[FILLED] += 1
+        elif window > 0:
+            add_outcomes(counts, sums, ring[cursor[NEXT_ROW]], -1.0)
+        if trace.shape[0] > 0:
+            trace[example, 0] = macro_gmean(counts)
+            trace[example, 1] = micro_gmean(counts)
+            trace[example, 2] = example_mean(sums[LABEL_SET_GMEAN], sums[WEIGHT])
+            trace[example, 3] = example_mean(sums[HAMMING_SCORE], sums[WEIGHT])

@@ -1,0 +1,342 @@
+"""The scores as River metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from river.metrics.multioutput.base import MultiOutputClassificationMetric
+
+from marlene._common.errors import MarleneError
+from marlene.kernels.scores import UNKNOWN
+from marlene.metrics._scores import Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    import numpy.typing as npt
+
+
+class ScoreMetric(MultiOutputClassificationMetric):
+    """One of the scores of `Scores`, found by name in the class attribute `score`.
+
+    Labels are found in `y_true` as they come and stay, also when the example that brought them is reverted. A label
+    that is absent from an example's `y_true` is not known for it and left out; one that is absent from `y_pred` is
+    predicted False. With all labels known the value is that of `Scores` over the same examples.
+    """
+
+    score: ClassVar[str]
+
+    def __init__(self, window: int | None = None, fading: float | None = None) -> None:
+        # River's own initialiser would make a confusion matrix, which Scores has already.
+        self.window = window
+        self.fading = fading
+        self._columns: dict[Hashable, int] = {}
+        self._scores = Scores(1, window, fading)
+
+    @property
+    def works_with_weights(self) -> bool:
+        """False: every example has the weight 1."""
+        return False
+
+    def update(  # type: ignore[override]
+        self, y_true: Mapping[Hashable, bool], y_pred: Mapping[Hashable, bool], w: float = 1.0
+    ) -> None:
+        """Add one example; its weight `w` can only be 1."""
+        _refuse_weight(w)
+        bits = _as_bits(y_true, y_pred)
+        new = [label for label in bits if label not in self._columns]
+        if new:
+            self._add_labels(new)
+        self._scores.update(*self._rows(bits))
+
+    def revert(  # type: ignore[override]
+        self, y_true: Mapping[Hashable, bool], y_pred: Mapping[Hashable, bool], w: float = 1.0
+    ) -> None:
+        """Take one example away: any that was added, or with a window or fading the most recent one, once."""
+        _refuse_weight(w)
+        for label in y_true:
+            if label not in self._columns:
+                raise MarleneError(f"this example was not added, so it cannot be reverted: label {label!r} is new")
+        self._scores.revert(*self._rows(_as_bits(y_true, y_pred)))
+
+    def get(self) -> float:
+        """Return the score, 0 before the first example."""
+        value: float = getattr(self._scores, self.score)
+        return value
+
+    def _add_labels(self, new: list[Hashable]) -> None:
+        # Scores holds a label at least; before the first example that one stands for the first to come.
+        more = len(new) if self._columns else len(new) - 1
+        if more:
+            self._scores.add_labels(more)
+        for label in new:
+            self._columns[label] = len(self._columns)
+
+    def _rows(self, bits: Mapping[Hashable, tuple[int, int]]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        truth = np.full(self._scores.n_labels, UNKNOWN, dtype=np.int8)
+        prediction = np.zeros(self._scores.n_labels, dtype=np.int8)
+        for label, pair in bits.items():
+            column = self._columns[label]
+            truth[column], prediction[column] = pair
+        return truth, prediction
+
+
+class MacroGMean(ScoreMetric):
+    """Mean of the G-Means of all labels.
+
+    The G-Mean of a label is sqrt(TP / (TP + FN) · TN / (TN + FP)), 0 as long as one of its classes was not seen.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = MacroGMean()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    MacroGMean: 66.67%
+    """
+
+    score = "macro_gmean"
+
+
+class MicroGMean(ScoreMetric):
+    """G-Mean of the confusion counts summed over labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = MicroGMean()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    MicroGMean: 66.67%
+    """
+
+    score = "micro_gmean"
+
+
+class LabelSetGMean(ScoreMetric):
+    """Mean over examples of the G-Mean of the example's own labels.
+
+    An example without positive or without negative labels counts as 0.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = LabelSetGMean()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    LabelSetGMean: 70.71%
+    """
+
+    score = "label_set_gmean"
+
+
+class HammingScore(ScoreMetric):
+    """Mean over examples of the share of labels predicted right.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = HammingScore()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    HammingScore: 66.67%
+    """
+
+    score = "hamming_score"
+
+
+class SubsetAccuracy(ScoreMetric):
+    """Share of examples of which all labels were predicted right.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = SubsetAccuracy()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    SubsetAccuracy: 0.00%
+    """
+
+    score = "subset_accuracy"
+
+
+class MacroF1(ScoreMetric):
+    """Mean of the F1 scores of all labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = MacroF1()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    MacroF1: 66.67%
+    """
+
+    score = "macro_f1"
+
+
+class MicroF1(ScoreMetric):
+    """F1 score of the confusion counts summed over labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = MicroF1()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    MicroF1: 66.67%
+    """
+
+    score = "micro_f1"
+
+
+class ExampleF1(ScoreMetric):
+    """Mean over examples of the F1 score of the example's own labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = ExampleF1()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    ExampleF1: 66.67%
+    """
+
+    score = "example_f1"
+
+
+class MacroPrecision(ScoreMetric):
+    """Mean of the precisions of all labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = MacroPrecision()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    MacroPrecision: 66.67%
+    """
+
+    score = "macro_precision"
+
+
+class MicroPrecision(ScoreMetric):
+    """Precision of the confusion counts summed over labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = MicroPrecision()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    MicroPrecision: 66.67%
+    """
+
+    score = "micro_precision"
+
+
+class ExamplePrecision(ScoreMetric):
+    """Mean over examples of the precision of the example's own labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = ExamplePrecision()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    ExamplePrecision: 75.00%
+    """
+
+    score = "example_precision"
+
+
+class MacroRecall(ScoreMetric):
+    """Mean of the recalls of all labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = MacroRecall()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    MacroRecall: 66.67%
+    """
+
+    score = "macro_recall"
+
+
+class MicroRecall(ScoreMetric):
+    """Recall of the confusion counts summed over labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = MicroRecall()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    MicroRecall: 66.67%
+    """
+
+    score = "micro_recall"
+
+
+class ExampleRecall(ScoreMetric):
+    """Mean over examples of the recall of the example's own labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = ExampleRecall()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    ExampleRecall: 75.00%
+    """
+
+    score = "example_recall"
+
+
+def _as_bits(y_true: Mapping[Hashable, bool], y_pred: Mapping[Hashable, bool]) -> dict[Hashable, tuple[int, int]]:
+    return {
+        label: (_as_bit("y_true", label, value), _as_bit("y_pred", label, y_pred.get(label, False)))
+        for label, value in y_true.items()
+    }
+
+
+def _as_bit(what: str, label: Hashable, value: object) -> int:
+    if isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating) and value in (0, 1):
+        return int(value)
+    raise MarleneError(f"{what}, label {label!r}: expected True or False, found {value!r}")
+
+
+def _refuse_weight(w: float) -> None:
+    if w != 1:
+        raise MarleneError(f"examples cannot be weighted here: w must be 1, not {w!r}")

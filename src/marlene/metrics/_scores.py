@@ -1,0 +1,396 @@
+"""Scores of multi-label predictions, kept up to date example by example."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, overload
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene.kernels import scores as kernels
+from marlene.metrics._checks import as_labels, at_least_one, between_zero_and_one
+from marlene.metrics._label_scores import label_f1, label_precision, label_recall
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+TRACE = kernels.TRACE
+"""Columns of the array `Scores.update_many` returns with ``trace=True``."""
+
+SCORES = (
+    "macro_gmean",
+    "micro_gmean",
+    "label_set_gmean",
+    "hamming_score",
+    "subset_accuracy",
+    "macro_f1",
+    "micro_f1",
+    "example_f1",
+    "macro_precision",
+    "micro_precision",
+    "example_precision",
+    "macro_recall",
+    "micro_recall",
+    "example_recall",
+)
+"""Every score that is one number: properties of `Scores` and keys of `Scores.as_dict`."""
+
+
+class Scores:
+    """Confusion counts of every label and averages over examples, of a whole stream or of its recent past.
+
+    All scores lie between 0 and 1, bigger is better, and a ratio 0/0 is 0. The G-Mean of counts is
+    sqrt(TP / (TP + FN) · TN / (TN + FP)). *Macro* scores are means over all labels (one that was never seen counts
+    as 0), *micro* scores those of the counts summed over labels, and *label-set* and *example* scores are computed
+    from each example's own labels and averaged over examples.
+
+    A label that is not known for an example (-1 or NaN) is left out of everything. An example of which no label is
+    known takes its place in the window, and what was before it fades, but it adds to no score.
+
+    Parameters
+    ----------
+    n_labels
+        Number of labels.
+    window
+        Number of most recent examples that count. By default all do.
+    fading
+        Factor, between 0 and 1, by which the weight of all earlier examples is multiplied at each new one.
+        By default none; not together with `window`.
+
+    Examples
+    --------
+    >>> scores = Scores(n_labels=3)
+    >>> scores.update([1, 0, 1], [1, 0, 0])
+    >>> scores.update([0, 1, 0], [0, 1, 1])
+    >>> scores.confusion  # true positives, false positives, true negatives, false negatives
+    array([[1., 0., 1., 0.],
+           [1., 0., 1., 0.],
+           [0., 1., 0., 1.]])
+    >>> scores.label_gmeans
+    array([1., 1., 0.])
+    >>> scores.hamming_score == 2 / 3
+    True
+
+    The last two examples only, and the values at each step:
+
+    >>> recent = Scores(n_labels=2, window=2)
+    >>> steps = recent.update_many([[1, 0], [1, 0], [1, 0]], [[0, 1], [1, 0], [1, 0]], trace=True)
+    >>> steps[:, TRACE.index("micro_gmean")]
+    array([0. , 0.5, 1. ])
+    """
+
+    def __init__(self, n_labels: int, window: int | None = None, fading: float | None = None) -> None:
+        if window is not None and fading is not None:
+            raise MarleneError("window and fading exclude each other: give one of them")
+        self._n_labels = at_least_one("n_labels", n_labels)
+        self._window = None if window is None else at_least_one("window", window)
+        self._fading = None if fading is None else between_zero_and_one("fading", fading)
+        self._state = kernels.new_state(self._n_labels, self._window or 0)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return self._n_labels
+
+    @property
+    def window(self) -> int | None:
+        """Number of most recent examples that count; None if all do."""
+        return self._window
+
+    @property
+    def fading(self) -> float | None:
+        """Factor by which earlier examples lose weight; None if they do not."""
+        return self._fading
+
+    @property
+    def weight(self) -> float:
+        """Number of examples that count (of which a label was known); a sum of weights if they fade."""
+        return float(self._state.sums[kernels.WEIGHT, 0])
+
+    def update(self, truth: npt.ArrayLike, prediction: npt.ArrayLike) -> None:
+        """Add one example.
+
+        Parameters
+        ----------
+        truth
+            1, 0, or -1 where unknown, for every label.
+        prediction
+            1 or 0 for every label.
+        """
+        self._update(*self._as_rows(truth, prediction), trace=False)
+
+    @overload
+    def update_many(self, truth: npt.ArrayLike, prediction: npt.ArrayLike, trace: Literal[False] = False) -> None: ...
+
+    @overload
+    def update_many(self, truth: npt.ArrayLike, prediction: npt.ArrayLike, trace: Literal[True]) -> Floats: ...
+
+    def update_many(self, truth: npt.ArrayLike, prediction: npt.ArrayLike, trace: bool = False) -> Floats | None:
+        """Add examples in their order.
+
+        Parameters
+        ----------
+        truth, prediction
+            As for `update`, one row per example.
+        trace
+            Return the scores named by `TRACE` after each example, one row per example.
+        """
+        rows = (as_labels(truth, "truth"), as_labels(prediction, "prediction", unknown=False))
+        if rows[0].shape != rows[1].shape or rows[0].shape[1] != self._n_labels:
+            raise MarleneError(
+                f"truth has shape {rows[0].shape} and prediction {rows[1].shape}, "
+                f"expected one row per example and {self._n_labels} labels in both"
+            )
+        return self._update(*rows, trace=trace)
+
+    def _update(self, truth: npt.NDArray[np.int8], prediction: npt.NDArray[np.int8], *, trace: bool) -> Floats | None:
+        steps = np.empty((len(truth) if trace else 0, len(TRACE)))
+        fading = 1.0 if self._fading is None else self._fading
+        kernels.update_block(self._state, fading, truth, prediction, steps)
+        return steps if trace else None
+
+    def revert(self, truth: npt.ArrayLike, prediction: npt.ArrayLike) -> None:
+        """Take one example away again.
+
+        Without window and fading, any example that was added, as often as there are examples. With one of them only
+        the most recent one, and after that an example must be added before one can be taken away again.
+
+        Parameters
+        ----------
+        truth, prediction
+            The example as it was added.
+
+        Examples
+        --------
+        >>> scores = Scores(n_labels=2, window=1)
+        >>> scores.update([1, 0], [1, 0])
+        >>> scores.update([1, 0], [0, 1])
+        >>> scores.revert([1, 0], [0, 1])
+        >>> scores.micro_gmean
+        1.0
+        """
+        truth_rows, prediction_rows = self._as_rows(truth, prediction)
+        outcomes = np.empty(self._n_labels, dtype=np.int8)
+        kernels.write_outcomes(truth_rows[0], prediction_rows[0], outcomes)
+        if self._window is None and self._fading is None:
+            self._take_away(outcomes)
+        else:
+            self._undo(outcomes)
+
+    def _take_away(self, outcomes: npt.NDArray[np.int8]) -> None:
+        known = np.flatnonzero(outcomes != kernels.UNKNOWN)
+        if (self._state.counts[known, outcomes[known]] < 1).any():
+            raise MarleneError("this example was not added, so it cannot be reverted")
+        kernels.add_outcomes(self._state.counts, self._state.sums, outcomes, -1.0)
+
+    def _undo(self, outcomes: npt.NDArray[np.int8]) -> None:
+        state = self._state
+        if state.cursor[kernels.FILLED_BEFORE] == kernels.NOTHING_TO_REVERT:
+            raise MarleneError("with a window or fading only the most recent update can be reverted, and only once")
+        last = (state.cursor[kernels.NEXT_ROW] - 1) % len(state.ring)
+        if not np.array_equal(state.ring[last], outcomes):
+            raise MarleneError("with a window or fading only the most recent example can be reverted; this is another")
+        state.counts[:] = state.counts_before
+        state.sums[:] = state.sums_before
+        state.cursor[:] = last, state.cursor[kernels.FILLED_BEFORE], kernels.NOTHING_TO_REVERT
+
+    def _as_rows(
+        self, truth: npt.ArrayLike, prediction: npt.ArrayLike
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        rows = (
+            as_labels(truth, "truth", dimensions=1),
+            as_labels(prediction, "prediction", dimensions=1, unknown=False),
+        )
+        for what, row in zip(("truth", "prediction"), rows, strict=True):
+            if len(row) != self._n_labels:
+                raise MarleneError(f"{what} has {len(row)} values, expected {self._n_labels} (one per label)")
+        return rows[0][np.newaxis], rows[1][np.newaxis]
+
+    def add_labels(self, count: int) -> None:
+        """Make room for `count` more labels, which are unknown for all earlier examples.
+
+        Examples
+        --------
+        >>> scores = Scores(n_labels=1)
+        >>> scores.add_labels(2)
+        >>> scores.label_gmeans
+        array([0., 0., 0.])
+        """
+        more = at_least_one("count", count)
+        state = self._state
+        self._n_labels += more
+        self._state = state._replace(
+            counts=np.pad(state.counts, ((0, more), (0, 0))),
+            counts_before=np.pad(state.counts_before, ((0, more), (0, 0))),
+            ring=np.pad(state.ring, ((0, 0), (0, more)), constant_values=kernels.UNKNOWN),
+        )
+
+    def reset(self) -> None:
+        """Forget all examples."""
+        self._state = kernels.new_state(self._n_labels, self._window or 0)
+
+    @property
+    def confusion(self) -> Floats:
+        """True positives, false positives, true negatives and false negatives (columns) of every label (rows)."""
+        return self._state.counts.copy()
+
+    @property
+    def label_gmeans(self) -> Floats:
+        """G-Mean of every label."""
+        return kernels.label_gmeans(self._state.counts)
+
+    @property
+    def macro_gmean(self) -> float:
+        """Mean of the G-Means of all labels."""
+        return kernels.macro_gmean(self._state.counts)
+
+    @property
+    def micro_gmean(self) -> float:
+        """G-Mean of the counts summed over labels."""
+        return kernels.micro_gmean(self._state.counts)
+
+    @property
+    def label_set_gmean(self) -> float:
+        """Mean over examples of the G-Mean of the example's own labels; without positives or negatives that is 0."""
+        return self._example_mean(kernels.LABEL_SET_GMEAN)
+
+    @property
+    def hamming_score(self) -> float:
+        """Mean over examples of the share of labels predicted right."""
+        return self._example_mean(kernels.HAMMING_SCORE)
+
+    @property
+    def subset_accuracy(self) -> float:
+        """Share of examples of which all labels were predicted right."""
+        return self._example_mean(kernels.SUBSET_ACCURACY)
+
+    @property
+    def macro_f1(self) -> float:
+        """Mean of the F1 scores of all labels."""
+        return float(label_f1(self._state.counts).mean())
+
+    @property
+    def micro_f1(self) -> float:
+        """F1 score of the counts summed over labels."""
+        return float(label_f1(self._state.counts.sum(axis=0)))
+
+    @property
+    def example_f1(self) -> float:
+        """Mean over examples of the F1 score of the example's own labels."""
+        return self._example_mean(kernels.EXAMPLE_F1)
+
+    @property
+    def macro_precision(self) -> float:
+        """Mean of the precisions of all labels."""
+        return float(label_precision(self._state.counts).mean())
+
+    @property
+    def micro_precision(self) -> float:
+        """Precision of the counts summed over labels."""
+        return float(label_precision(self._state.counts.sum(axis=0)))
+
+    @property
+    def example_precision(self) -> float:
+        """Mean over examples of the precision of the example's own labels."""
+        return self._example_mean(kernels.EXAMPLE_PRECISION)
+
+    @property
+    def macro_recall(self) -> float:
+        """Mean of the recalls of all labels."""
+        return float(label_recall(self._state.counts).mean())
+
+    @property
+    def micro_recall(self) -> float:
+        """Recall of the counts summed over labels."""
+        return float(label_recall(self._state.counts.sum(axis=0)))
+
+    @property
+    def example_recall(self) -> float:
+        """Mean over examples of the recall of the example's own labels."""
+        return self._example_mean(kernels.EXAMPLE_RECALL)
+
+    def _example_mean(self, score: int) -> float:
+        return kernels.example_mean(self._state.sums[score], self._state.sums[kernels.WEIGHT])
+
+    def as_dict(self) -> dict[str, float]:
+        """Return every score that is one number, by name.
+
+        Examples
+        --------
+        >>> list(Scores(n_labels=1).as_dict())[:3]
+        ['macro_gmean', 'micro_gmean', 'label_set_gmean']
+        """
+        return {name: getattr(self, name) for name in SCORES}
+
+    def state(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Return everything as named arrays, copies of the present ones.
+
+        Examples
+        --------
+        >>> scores = Scores(n_labels=2, window=10)
+        >>> scores.update([1, 0], [1, 1])
+        >>> Scores.from_state(scores.state()) == scores
+        True
+        """
+        settings = {"window": np.array(self._window or 0), "fading": np.array(self._fading or 1.0)}
+        return settings | {name: array.copy() for name, array in self._state._asdict().items()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, npt.NDArray[np.generic]]) -> Scores:
+        """Return what `state` was called on; it goes on where that one stood."""
+        wanted = {"window", "fading", *kernels.ScoreState._fields}
+        if set(state) != wanted:
+            raise MarleneError(f"state of scores holds {sorted(state)}, expected {sorted(wanted)}")
+        window, fading = int(state["window"]), float(state["fading"])
+        result = cls(len(state["counts"]), window or None, None if fading == 1 else fading)
+        for name, array in result._state._asdict().items():
+            given = state[name]
+            if given.shape != array.shape or given.dtype != array.dtype:
+                raise MarleneError(
+                    f"state of scores: {name} is {given.dtype} of shape {given.shape}, "
+                    f"expected {array.dtype} of shape {array.shape}"
+                )
+            array[...] = given
+        result._refuse_rows_outside_the_ring()
+        return result
+
+    def _refuse_rows_outside_the_ring(self) -> None:
+        # Kernels do not check indices.
+        ring, (row, *filled) = self._state.ring, self._state.cursor.tolist()
+        if not 0 <= row < len(ring) or not all(kernels.NOTHING_TO_REVERT <= n < len(ring) for n in filled):
+            raise MarleneError(f"state of scores: cursor {self._state.cursor.tolist()} points outside the window")
+        if ring.min() < kernels.UNKNOWN or ring.max() > kernels.FALSE_NEGATIVE:
+            raise MarleneError("state of scores: ring holds something that is not an outcome")
+
+    def copy(self) -> Scores:
+        """Return an independent copy."""
+        return Scores.from_state(self.state())
+
+    __copy__ = copy
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether settings, counts and window are the same; what `revert` would bring back may differ."""
+        if not isinstance(other, Scores):
+            return NotImplemented
+        mine, its = self._state, other._state
+        return (
+            (self._n_labels, self._window, self._fading) == (other._n_labels, other._window, other._fading)
+            and np.array_equal(mine.counts, its.counts)
+            and np.array_equal(mine.sums, its.sums)
+            and np.array_equal(self._in_window(), other._in_window())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={getattr(self, name):.4f}" for name in TRACE)
+        return f"<Scores of {self._n_labels} labels, weight {self.weight:g}: {values}>"
+
+    def _in_window(self) -> npt.NDArray[np.int8]:
+        """Return the outcomes that are in the window, oldest first."""
+        row, filled = self._state.cursor[[kernels.NEXT_ROW, kernels.FILLED]].tolist()
+        return self._state.ring.take(range(row - filled, row), axis=0, mode="wrap")
