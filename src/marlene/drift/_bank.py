@@ -1,0 +1,283 @@
+"""What all banks of drift detectors have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene.drift._checks import as_bits, as_count, as_ids
+from marlene.kernels import detectors as kernels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    import numpy.typing as npt
+
+    Ids = npt.NDArray[np.int64]
+    Bits = npt.NDArray[np.bool_]
+    Codes = npt.NDArray[np.uint8]
+    State = dict[str, npt.NDArray[Any]]
+
+IN_CONTROL = kernels.IN_CONTROL
+"""What a detector says that sees no change: 0."""
+WARNING = kernels.WARNING
+"""What a detector says that sees signs of a change: 1."""
+DRIFT = kernels.DRIFT
+"""What a detector says that is sure of a change: 2."""
+
+_FIRST_CAPACITY = 8
+
+
+class Bank(ABC):
+    """Any number of drift detectors with the same settings, known by their ids.
+
+    A detector is told at each example whether its classifier was right and what the true class was, and answers
+    `IN_CONTROL`, `WARNING` or `DRIFT`. One that answered `DRIFT` starts afresh at its next input, but for those of
+    which the documentation says that they go on. Detectors do not see each other: one in a bank of a hundred gives
+    what it gives alone.
+
+    Examples
+    --------
+    >>> from marlene.drift import make_bank
+    >>> bank = make_bank("ddm")
+    >>> bank.add(3)
+    array([0, 1, 2])
+    >>> bank.update([2, 0], correct=[True, False], truth=[0, 1])
+    array([0, 0], dtype=uint8)
+    >>> bank.remove([0])
+    >>> len(bank), bank.ids
+    (2, array([1, 2]))
+    >>> bank.add()
+    array([0])
+    >>> bank.update([7], [True], [0])
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: ids[0] is 7, and there is no such detector in this bank
+    """
+
+    name: ClassVar[str]
+    """What the detector is called in settings and on the command line."""
+
+    def __init__(self) -> None:
+        self._alive = np.zeros(0, np.bool_)
+
+    @abstractmethod
+    def _grow(self, capacity: int) -> None:
+        """Make room for `capacity` detectors in all."""
+
+    @abstractmethod
+    def _start(self, ids: Ids) -> None:
+        """Let detectors start afresh."""
+
+    @abstractmethod
+    def _clear(self, ids: Ids) -> None:
+        """Leave nothing of detectors that are gone."""
+
+    @abstractmethod
+    def _update(self, ids: Ids, correct: Bits, truth: Bits) -> Codes:
+        """Give each detector one input."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Return the name and the parameters, as JSON can hold them."""
+
+    @abstractmethod
+    def clone(self) -> Self:
+        """Return an empty bank with the same settings."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """Return everything, settings included, as named arrays: copies of the present ones."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, state: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Return what `state` was called on; it goes on where that one stood."""
+
+    @property
+    def ids(self) -> Ids:
+        """Ids of all detectors, ascending."""
+        return np.flatnonzero(self._alive).astype(np.int64)
+
+    def __len__(self) -> int:
+        """Return the number of detectors."""
+        return int(np.count_nonzero(self._alive))
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items() if name != "name")
+        return f"<{type(self).__name__}({settings}) of {len(self)} detectors>"
+
+    def add(self, count: int = 1) -> Ids:
+        """Start `count` detectors and return their ids, the lowest ones that are free."""
+        wanted = as_count(count, "count")
+        lacking = wanted - np.count_nonzero(~self._alive)
+        if lacking > 0:
+            used = len(self._alive)
+            capacity = max(used + int(lacking), 2 * used, _FIRST_CAPACITY)
+            self._grow(capacity)
+            self._alive = np.pad(self._alive, (0, capacity - used))
+        ids = np.flatnonzero(~self._alive)[:wanted].astype(np.int64)
+        self._alive[ids] = True
+        self._start(ids)
+        return ids
+
+    def remove(self, ids: npt.ArrayLike) -> None:
+        """Remove detectors; their ids may be given to others."""
+        gone = self._known(ids)
+        self._alive[gone] = False
+        self._clear(gone)
+
+    def reset(self, ids: npt.ArrayLike) -> None:
+        """Let detectors start afresh."""
+        self._start(self._known(ids))
+
+    def update(self, ids: npt.ArrayLike, correct: npt.ArrayLike, truth: npt.ArrayLike) -> Codes:
+        """Give detectors one input each, in the order of `ids`.
+
+        Parameters
+        ----------
+        ids
+            Which detectors; one that is named twice takes two inputs.
+        correct
+            For each of `ids`, whether its classifier predicted the example right (0 or 1).
+        truth
+            For each of `ids`, the true class of the example (0 or 1).
+
+        Returns
+        -------
+        numpy.ndarray
+            For each of `ids`, 0 (`IN_CONTROL`), 1 (`WARNING`) or 2 (`DRIFT`).
+        """
+        known = self._known(ids)
+        return self._update(known, as_bits(correct, "correct", len(known)), as_bits(truth, "truth", len(known)))
+
+    def _known(self, ids: npt.ArrayLike) -> Ids:
+        array = as_ids(ids)
+        where = kernels.first_absent(self._alive, array)
+        if where >= 0:
+            raise MarleneError(f"ids[{where}] is {array[where]}, and there is no such detector in this bank")
+        return array
+
+
+class NamedArrays(Protocol):
+    """A NamedTuple of arrays."""
+
+    def _asdict(self) -> dict[str, npt.NDArray[Any]]: ...
+
+
+class NamedNumbers(Protocol):
+    """A NamedTuple of numbers."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+Arrays = TypeVar("Arrays", bound=NamedArrays)
+Parameters = TypeVar("Parameters", bound=NamedNumbers)
+
+
+class ArrayBank(Bank, Generic[Arrays, Parameters]):
+    """A bank whose detectors are rows of arrays; its settings are the parameters of its kernels."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        super().__init__()
+        self._parameters = parameters
+        self._arrays = self._new_arrays(0)
+
+    @staticmethod
+    @abstractmethod
+    def _new_arrays(capacity: int) -> Arrays:
+        """Return arrays of zeros with room for `capacity` detectors."""
+
+    def _refuse_impossible(self) -> None:
+        """Raise an error if what `from_state` was given would lead the kernels outside their arrays."""
+
+    @property
+    def arrays(self) -> Arrays:
+        """The arrays themselves, for kernels; `add` may replace them by larger ones."""
+        return self._arrays
+
+    @property
+    def parameters(self) -> Parameters:
+        """What the kernels want to know of the settings."""
+        return self._parameters
+
+    def _grow(self, capacity: int) -> None:
+        larger = self._new_arrays(capacity)
+        for name, array in larger._asdict().items():
+            old = getattr(self._arrays, name)
+            array[: len(old)] = old
+        self._arrays = larger
+
+    def _clear(self, ids: Ids) -> None:
+        for array in self._arrays._asdict().values():
+            array[ids] = 0
+
+    def settings(self) -> dict[str, Any]:
+        """Return the name and the parameters, as JSON can hold them; `make_bank` takes them."""
+        return {"name": self.name, **self._parameters._asdict()}
+
+    def clone(self) -> Self:
+        """Return an empty bank with the same settings."""
+        return type(self)(**self._parameters._asdict())
+
+    def state(self) -> State:
+        """Return everything, settings included, as named arrays: copies of the present ones.
+
+        Row i of an array belongs to detector i; `alive` tells which of them there are.
+
+        Examples
+        --------
+        >>> from marlene.drift import DDMOCIBank
+        >>> bank = DDMOCIBank(strict=False)
+        >>> answers = bank.update(bank.add(2), [True, False], [1, 1])
+        >>> bank.state()["recall_num"]
+        array([[0., 1.],
+               [0., 0.]])
+        >>> DDMOCIBank.from_state(bank.state()) == bank
+        True
+        """
+        extent = int(self.ids[-1]) + 1 if len(self) else 0
+        settings = {name: np.array(value) for name, value in self._parameters._asdict().items()}
+        arrays = {"alive": self._alive, **self._arrays._asdict()}
+        return settings | {name: array[:extent].copy() for name, array in arrays.items()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Return what `state` was called on; it goes on where that one stood."""
+        standard = cls()  # type: ignore[call-arg]  # every bank has defaults and takes its settings by name
+        defaults = {name: np.array(value) for name, value in standard.parameters._asdict().items()}
+        wanted = {"alive", *defaults, *standard.arrays._asdict()}
+        if set(state) != wanted:
+            raise MarleneError(f"state of a {cls.name} bank holds {sorted(state)}, expected {sorted(wanted)}")
+        for name, default in defaults.items():
+            _refuse_unlike(default, name, state[name])
+        bank = cls(**{name: state[name].item() for name in defaults})
+        alive = np.zeros(state["alive"].size, np.bool_)
+        bank._alive, bank._arrays = alive, cls._new_arrays(len(alive))
+        for name, array in {"alive": alive, **bank._arrays._asdict()}.items():
+            _refuse_unlike(array, name, state[name])
+            array[...] = state[name]
+        bank._clear(np.flatnonzero(~alive))
+        bank._refuse_impossible()
+        return bank
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether settings, ids and what every detector remembers are the same."""
+        if not isinstance(other, ArrayBank) or type(self) is not type(other):
+            return NotImplemented
+        its = other.state()
+        return all(np.array_equal(array, its[name], equal_nan=True) for name, array in self.state().items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _refuse_unlike(wanted: npt.NDArray[Any], name: str, given: npt.NDArray[Any]) -> None:
+    if given.shape != wanted.shape or given.dtype != wanted.dtype:
+        raise MarleneError(
+            f"state of a bank: {name} is {given.dtype} of shape {given.shape}, "
+            f"expected {wanted.dtype} of shape {wanted.shape}"
+        )

@@ -1,0 +1,155 @@
+"""Arguments as the kernels want them, or an error that says what is wrong."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+def as_ids(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return `values` as a row of whole numbers.
+
+    Examples
+    --------
+    >>> as_ids([3, 1])
+    array([3, 1])
+    >>> as_ids([True, False])
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: ids must be whole numbers, not bool
+    """
+    array = _as_array(values, "ids")
+    if array.ndim != 1:
+        raise MarleneError(f"ids has {array.ndim} dimensions, expected 1")
+    if array.size and array.dtype.kind not in "iu":
+        raise MarleneError(f"ids must be whole numbers, not {array.dtype}")
+    return _own(array.astype(np.int64, copy=False))
+
+
+def as_bits(values: npt.ArrayLike, what: str, count: int) -> npt.NDArray[np.bool_]:
+    """Return `values` as `count` truth values; anything but 0 and 1 is an error that says where.
+
+    Examples
+    --------
+    >>> as_bits([1, 0.0], "truth", 2)
+    array([ True, False])
+    >>> as_bits([0, 2], "truth", 2)
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: truth[1] is 2, expected 0 or 1
+    """
+    array = _as_array(values, what, count)
+    if array.dtype != np.bool_:
+        right = (array == 0) | (array == 1)
+        if not right.all():
+            where = int(np.flatnonzero(~right)[0])
+            raise MarleneError(f"{what}[{where}] is {array[where]:g}, expected 0 or 1")
+        array = array == 1
+    return _own(array)
+
+
+def as_values(values: npt.ArrayLike, what: str, count: int) -> npt.NDArray[np.float64]:
+    """Return `values` as `count` finite numbers.
+
+    Examples
+    --------
+    >>> as_values([1, float("nan")], "values", 2)
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: values[1] is nan, expected a finite number
+    """
+    array = _as_array(values, what, count).astype(np.float64, copy=False)
+    finite = np.isfinite(array)
+    if not finite.all():
+        where = int(np.flatnonzero(~finite)[0])
+        raise MarleneError(f"{what}[{where}] is {array[where]:g}, expected a finite number")
+    return _own(array)
+
+
+def _as_array(values: npt.ArrayLike, what: str, count: int | None = None) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise MarleneError(f"{what} is not an array ({error})") from error
+    if array.dtype.kind not in "biuf":
+        raise MarleneError(f"{what} must hold numbers, not {array.dtype}")
+    if count is not None and array.shape != (count,):
+        raise MarleneError(f"{what} has shape {array.shape}, expected ({count},): one value for each of ids")
+    return array
+
+
+def _own(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    # A kernel would be compiled again for arrays that are read-only or not contiguous.
+    return array if array.flags.carray else array.copy()
+
+
+def as_bit(value: object, what: str) -> bool:
+    """Return `value`, which is 0 or 1, as a truth value.
+
+    Examples
+    --------
+    >>> as_bit(1.0, "x")
+    True
+    >>> as_bit(0.5, "x")
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: x must be 0 or 1, not 0.5
+    """
+    if not isinstance(value, Real | np.bool_) or value not in {0, 1}:
+        raise MarleneError(f"{what} must be 0 or 1, not {value!r}")
+    return bool(value)
+
+
+def as_count(value: object, what: str) -> int:
+    """Return `value`, a whole number not below 0.
+
+    Examples
+    --------
+    >>> as_count(-1, "count")
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: count must be a whole number, 0 or more, not -1
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise MarleneError(f"{what} must be a whole number, 0 or more, not {value!r}")
+    return int(value)
+
+
+def as_factor(value: object, what: str) -> float:
+    """Return `value`, a number above 0 and not above 1.
+
+    Examples
+    --------
+    >>> as_factor(1.5, "fading")
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: fading must be a number above 0 and not above 1, not 1.5
+    """
+    if not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise MarleneError(f"{what} must be a number above 0 and not above 1, not {value!r}")
+    return float(value)
+
+
+def as_levels(warning: object, drift: object) -> tuple[float, float]:
+    """Return both thresholds, numbers of standard deviations of which the second is not the smaller one.
+
+    Examples
+    --------
+    >>> as_levels(3, 2)
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: expected 0 < warning <= drift, not warning=3 and drift=2
+    """
+    if isinstance(warning, Real) and isinstance(drift, Real) and 0 < float(warning) <= float(drift) < math.inf:
+        return float(warning), float(drift)
+    raise MarleneError(f"expected 0 < warning <= drift, not warning={warning!r} and drift={drift!r}")

@@ -1,0 +1,111 @@
+"""Any of River's drift detectors as a bank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from river import base
+
+from marlene._common.errors import MarleneError
+from marlene.drift._bank import DRIFT, IN_CONTROL, WARNING, Bank
+from marlene.drift._single import SingleDetector
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from marlene.drift._bank import Bits, Codes, Ids
+
+    RiverDetector = base.DriftDetector | base.BinaryDriftDetector
+
+
+class RiverBank(Bank):
+    """Clones of a River drift detector.
+
+    The input of each is its classifier's error, 0 or 1; the true class plays no part. What a detector calls a drift
+    is one, whether for better or worse, and all of River's that learn start afresh at the next input after it by
+    themselves. River's `FHDDM` looks for a *fall* of its input, although its documentation wants errors: in this bank
+    it reports changes for the better.
+
+    Such a bank holds Python objects and calls them one by one. It can be copied and pickled if they can, but it
+    cannot be saved as arrays, and two banks are equal only if they are the same object.
+
+    Parameters
+    ----------
+    detector
+        A `river.base.DriftDetector` or `river.base.BinaryDriftDetector`, with or without warnings. It is cloned.
+
+    Examples
+    --------
+    >>> from river import drift
+    >>> bank = RiverBank(drift.binary.HDDMW())
+    >>> ids = bank.add(2)
+    >>> for t in range(600):
+    ...     right = t % 10 > 0
+    ...     answers = bank.update(ids, [right, right and t < 500], [0, 0])
+    ...     if DRIFT in answers:
+    ...         print(f"at {t}: {answers}")
+    at 515: [0 2]
+    """
+
+    name = "river"
+
+    def __init__(self, detector: RiverDetector) -> None:
+        super().__init__()
+        if not isinstance(detector, base.DriftDetector | base.BinaryDriftDetector):
+            raise MarleneError(f"expected a drift detector of River, not {detector!r}")
+        if isinstance(detector, SingleDetector):
+            raise MarleneError(f"{type(detector).__name__} has a bank of its own: use make_bank")
+        self._prototype = detector.clone()
+        self._detectors: list[RiverDetector | None] = []
+
+    def _grow(self, capacity: int) -> None:
+        self._detectors += [None] * (capacity - len(self._detectors))
+
+    def _start(self, ids: Ids) -> None:
+        for i in ids.tolist():
+            self._detectors[i] = self._prototype.clone()
+
+    def _clear(self, ids: Ids) -> None:
+        for i in ids.tolist():
+            self._detectors[i] = None
+
+    def _update(self, ids: Ids, correct: Bits, truth: Bits) -> Codes:  # noqa: ARG002
+        signals = np.empty(len(ids), np.uint8)
+        for k, (i, right) in enumerate(zip(ids.tolist(), correct.tolist(), strict=True)):
+            signals[k] = _answer(self[i], error=not right)
+        return signals
+
+    def __getitem__(self, i: int) -> RiverDetector:
+        """Return the detector with the id `i`."""
+        detector = self._detectors[i] if 0 <= i < len(self._detectors) else None
+        if detector is None:
+            raise MarleneError(f"there is no detector {i} in this bank")
+        return detector
+
+    def settings(self) -> dict[str, Any]:
+        """Return the name and a description of the detector."""
+        return {"name": self.name, "detector": " ".join(repr(self._prototype).split())}
+
+    def clone(self) -> RiverBank:
+        """Return an empty bank of the same kind of detectors."""
+        return RiverBank(self._prototype)
+
+    def state(self) -> NoReturn:
+        """Raise an error: what a River detector remembers is not arrays."""
+        raise MarleneError(f"a bank that holds River objects ({type(self._prototype).__name__}) cannot be saved")
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, npt.NDArray[Any]]) -> NoReturn:  # noqa: ARG003
+        """Raise an error: there is no such state."""
+        raise MarleneError("a bank that holds River objects cannot be saved, so it cannot be restored")
+
+
+def _answer(detector: RiverDetector, *, error: bool) -> int:
+    detector.update(error)
+    if detector.drift_detected:
+        return DRIFT
+    # Not all of River's detectors know warnings.
+    return WARNING if getattr(detector, "warning_detected", False) else IN_CONTROL
