@@ -7,6 +7,7 @@ every kernel compile afresh. What is cached for other sources is left to other c
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -23,6 +24,11 @@ from marlene._common.files import user_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+# Without _nrt there is no counting of references, half of the time of a kernel over many arrays: such a function
+# borrows its arrays, and may neither make nor return one.
+FOR_KERNELS_ONLY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -45,7 +51,7 @@ def cache_folder() -> Path | None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        if any(folder.glob("*.nbi")) and os.access(folder, os.R_OK):
+        if os.access(folder, os.R_OK) and any(folder.glob("*.nbi")):
             return folder
         warnings.warn(
             f"compiled kernels are not kept: {folder} cannot be used ({error.strerror}); "
@@ -92,6 +98,8 @@ class _Cache(caching.FunctionCache):
             found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception:  # noqa: BLE001 (a damaged cache file may raise anything; compiling anew mends it)
             found = None
+            with contextlib.suppress(OSError):  # a damaged index would be read again, and refused, when saving
+                self.flush()  # type: ignore[no-untyped-call]
         if found is None:
             _announce()
         return found
@@ -117,7 +125,8 @@ def _announce() -> None:
 def kernel(function: Function) -> Function:
     """Compile `function` at its first call, without the interpreter's lock and with the cache described above.
 
-    `fastmath` stays off: for a seed, results must be the same to the bit.
+    `fastmath` stays off: for a seed, results must be the same to the bit. A division by zero is not an error but
+    gives what NumPy's would.
 
     Examples
     --------
@@ -131,8 +140,25 @@ def kernel(function: Function) -> Function:
     >>> total(np.array([1.0, 2.0]))
     3.0
     """
-    compiled: Any = numba.njit(nogil=True)(function)
+    compiled: Any = numba.njit(**OPTIONS)(function)
     if cache_folder() is not None and Path(function.__code__.co_filename).parent == Path(__file__).parent:
         # What njit(cache=True) does, with our class.
         compiled._cache = _Cache(compiled.py_func)  # type: ignore[no-untyped-call]  # noqa: SLF001
     return cast("Function", compiled)
+
+
+def subkernel(function: Function) -> Function:
+    """Compile a function that only kernels call; it is kept in the cache as part of them.
+
+    It has no way in from Python, which for many arrays takes longer to compile than the rest, and it may neither
+    make nor return an array.
+    """
+    return cast("Function", numba.njit(**OPTIONS, **FOR_KERNELS_ONLY)(function))
+
+
+def inlined(function: Function) -> Function:
+    """Compile a small function of an inner loop into each `kernel` or `subkernel` that calls it.
+
+    A call that is not inlined copies the descriptions of all arrays it is given.
+    """
+    return cast("Function", numba.njit(**OPTIONS, **FOR_KERNELS_ONLY, forceinline=True)(function))

@@ -1,0 +1,303 @@
+"""How a leaf votes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.forest_state import (
+    ADAPTIVE,
+    BASE_NUMERIC,
+    BASE_PRESENCE,
+    BAYES_CORRECT,
+    CENTRE,
+    CLASSES,
+    LEAF,
+    MAJORITY,
+    MAJORITY_CORRECT,
+    MET_MISSING,
+    MOSTLY_NONZERO,
+    NUMERIC_ORDER,
+    NUMERIC_START,
+    NUMERIC_USED,
+    PRESENCE_ORDER,
+    PRESENCE_START,
+    SCALE,
+    SEEN,
+    VALUE_SHIFT,
+    WEIGHT,
+)
+from marlene.kernels.observers import LOG_2_PI, gaussian, missing_weight, mostly_nonzero, value_weight
+from marlene.kernels.tables import find
+
+if TYPE_CHECKING:
+    from marlene.kernels.forest import Example
+    from marlene.kernels.forest_state import Floats, Forest, Settings
+
+
+FACTORS = 8
+
+
+@inlined
+def votes_of(
+    forest: Forest, settings: Settings, node: int, example: Example, learning: bool, scratch: Floats, out: Floats
+) -> int:
+    """Write the votes of a leaf, which sum to 1, or to 0 where it has no evidence; return naive Bayes' class.
+
+    That class is only found where it is needed: by a rule that uses it, or, when `learning`, to keep score of it.
+    """
+    rule = settings.leaf_prediction
+    weights = forest.leaf_weight[forest.node[node, LEAF]]
+    majority = rule == MAJORITY or (rule == ADAPTIVE and weights[MAJORITY_CORRECT] > weights[BAYES_CORRECT])
+    winner = 0
+    if not majority or (learning and rule == ADAPTIVE):
+        log_scores(forest, settings, node, example, scratch, out)
+        n_classes = forest.node[node, CLASSES]
+        for c in range(1, n_classes):
+            if out[c] > out[winner]:
+                winner = c
+    if majority:
+        normalise(forest.node_count, node, out)
+        return winner
+    best = out[winner]
+    for c in range(len(out)):
+        out[c] = math.exp(out[c] - best) if best > -np.inf else 0.0
+    total = 0.0
+    for c in range(len(out)):
+        total += out[c]
+    if total > 0.0:
+        for c in range(len(out)):
+            out[c] /= total
+    return winner
+
+
+@inlined
+def normalise(counts: Floats, node: int, out: Floats) -> None:
+    """Write a node's counts divided by their sum; zeros where that is 0."""
+    total = 0.0
+    for c in range(len(out)):
+        total += counts[node, c]
+    for c in range(len(out)):
+        out[c] = counts[node, c] / total if total != 0.0 else 0.0
+
+
+@inlined
+def log_scores(forest: Forest, settings: Settings, node: int, example: Example, scratch: Floats, out: Floats) -> None:
+    """Write log prior plus log-likelihood of every class; -infinity for one that cannot be."""
+    leaf = forest.node[node, LEAF]
+    counts = forest.node_count
+    total = 0.0
+    seen = 0.0
+    for c in range(len(out)):
+        total += counts[node, c]
+        seen += forest.leaf_class[leaf, c, SEEN]
+    for c in range(len(out)):
+        out[c] = math.log(counts[node, c] / total) if counts[node, c] > 0.0 else -np.inf
+    if seen == 0.0:
+        return
+    if example.missing or forest.leaf[leaf, MET_MISSING] != 0:
+        _add_all_features(forest, settings.variance_floor, leaf, example, out)
+        return
+    for c in range(len(out)):
+        if forest.leaf_class[leaf, c, SEEN] == 0.0 and len(forest.kind) > 0:
+            out[c] = -np.inf
+        else:
+            out[c] += forest.leaf_class[leaf, c, BASE_PRESENCE] + forest.leaf_class[leaf, c, BASE_NUMERIC]
+    n_numeric = _add_present(forest, leaf, example, scratch, out)
+    if forest.n_numeric > 0:
+        half_inverse_floor = 0.5 / settings.variance_floor if settings.variance_floor > 0.0 else np.inf
+        _add_numeric(forest, leaf, example, n_numeric, half_inverse_floor, out)
+    for feature in forest.nominal:
+        _add_feature(forest, settings.variance_floor, leaf, feature, example.dense[feature], out)
+
+
+@inlined
+def _add_present(forest: Forest, leaf: int, example: Example, scratch: Floats, out: Floats) -> int:
+    """Add what the binary features that are 1 change; return how many numeric features are not zero."""
+    keys, index, stat = forest.presence.key, forest.presence.cells, forest.presence.stat
+    kinds, leaf_class, indices = forest.kind, forest.leaf_class, example.indices
+    start, order = forest.leaf[leaf, PRESENCE_START], forest.leaf[leaf, PRESENCE_ORDER] - 1
+    n_classes = len(out)
+    for c in range(n_classes):
+        scratch[0, c] = 1.0
+        scratch[1, c] = 1.0
+    pending = 0
+    n_numeric = 0
+    for j in range(len(indices)):
+        feature = indices[j]
+        kind = kinds[feature]
+        if kind != 2:
+            n_numeric += kind == 0
+            continue
+        entry = find(keys, index, start, order, (1 << VALUE_SHIFT) | feature)
+        for c in range(n_classes):
+            count = 0.0 if entry < 0 else stat[entry, c, 0]
+            scratch[0, c] *= count + 1.0
+            scratch[1, c] *= leaf_class[leaf, c, SEEN] - count + 1.0
+        pending += 1
+        if pending == FACTORS:
+            _flush(scratch, out)
+            pending = 0
+    if pending > 0:
+        _flush(scratch, out)
+    return n_numeric
+
+
+@inlined
+def _flush(scratch: Floats, out: Floats) -> None:
+    """One logarithm for several factors."""
+    for c in range(len(out)):
+        out[c] += math.log(scratch[0, c] / scratch[1, c])
+        scratch[0, c] = 1.0
+        scratch[1, c] = 1.0
+
+
+@inlined
+def _add_numeric(
+    forest: Forest, leaf: int, example: Example, n_nonzero: int, half_inverse_floor: float, out: Floats
+) -> None:
+    """Add what the numeric features change.
+
+    The leaf's features are walked through where the example has a value for most of them; otherwise the example's
+    values are looked up, and the features that are mostly non-zero, which the base sum leaves out, walked through.
+    """
+    walk = 2 * n_nonzero >= forest.leaf[leaf, NUMERIC_USED]
+    known = _walk_through(forest, leaf, example.dense, half_inverse_floor, out) if walk else 0
+    if not walk or known < n_nonzero:
+        _look_up(forest, leaf, example, not walk, half_inverse_floor, out)
+    if not walk:
+        keys, stat, chain = forest.numeric.key, forest.numeric.stat, forest.numeric.chain
+        start, dense = forest.leaf[leaf, NUMERIC_START], example.dense
+        for c in range(len(out)):
+            place = forest.leaf_list[leaf, c, MOSTLY_NONZERO]
+            while place != 0:
+                entry = start + place - 1
+                out[c] -= _distance(stat, entry, c, dense[keys[entry]])
+                place = chain[entry, c]
+
+
+@inlined
+def _walk_through(forest: Forest, leaf: int, dense: Floats, half_inverse_floor: float, out: Floats) -> int:
+    """Add what each of the leaf's numeric features changes; return how many of them are not zero."""
+    keys, stat, leaf_class = forest.numeric.key, forest.numeric.stat, forest.leaf_class
+    start = forest.leaf[leaf, NUMERIC_START]
+    known = 0
+    for entry in range(start, start + forest.leaf[leaf, NUMERIC_USED]):
+        value = dense[keys[entry]]
+        known += value != 0.0
+        for c in range(len(out)):
+            if mostly_nonzero(stat, entry, c, leaf_class[leaf, c, SEEN]):
+                out[c] -= _distance(stat, entry, c, value)
+            elif value != 0.0:
+                out[c] += _change(stat, entry, c, value, half_inverse_floor)
+    return known
+
+
+@inlined
+def _look_up(
+    forest: Forest, leaf: int, example: Example, all_of_them: bool, half_inverse_floor: float, out: Floats
+) -> None:
+    """Add what the example's values change: all of them, or only those of features new to the leaf."""
+    keys, cells, stat = forest.numeric.key, forest.numeric.cells, forest.numeric.stat
+    kinds, leaf_class, indices, values = forest.kind, forest.leaf_class, example.indices, example.values
+    start, order = forest.leaf[leaf, NUMERIC_START], forest.leaf[leaf, NUMERIC_ORDER] - 1
+    for j in range(len(indices)):
+        if kinds[indices[j]] != 0:
+            continue
+        value = values[j]
+        entry = find(keys, cells, start, order, indices[j])
+        for c in range(len(out)):
+            if entry < 0:
+                out[c] -= value * value * half_inverse_floor
+            elif all_of_them and not mostly_nonzero(stat, entry, c, leaf_class[leaf, c, SEEN]):
+                out[c] += _change(stat, entry, c, value, half_inverse_floor)
+
+
+@inlined
+def _change(stat: Floats, entry: int, c: int, value: float, half_inverse_floor: float) -> float:
+    """Return what a non-zero value of a mostly zero feature changes."""
+    if stat[entry, c, WEIGHT] == 0.0:
+        return -value * value * half_inverse_floor
+    return float(value * (2.0 * stat[entry, c, CENTRE] - value) * stat[entry, c, SCALE])
+
+
+@inlined
+def _distance(stat: Floats, entry: int, c: int, value: float) -> float:
+    """Return the squared distance from the mean over twice the variance."""
+    distance = value - stat[entry, c, CENTRE]
+    if stat[entry, c, SCALE] >= 0.0:
+        return float(distance * distance * stat[entry, c, SCALE])
+    return 0.0 if distance == 0.0 else np.inf
+
+
+@subkernel
+def _add_all_features(forest: Forest, variance_floor: float, leaf: int, example: Example, out: Floats) -> None:
+    """Add the log-likelihoods of all features one by one, as missing values make it necessary."""
+    for feature in range(len(forest.kind)):
+        value = example.dense[feature]
+        if not math.isnan(value):
+            _add_feature(forest, variance_floor, leaf, feature, value, out)
+
+
+@subkernel
+def _add_feature(forest: Forest, variance_floor: float, leaf: int, feature: int, value: float, out: Floats) -> None:
+    """Add the log-likelihoods of one feature, whatever its kind and whether or not the leaf has met missing values."""
+    total = 0.0
+    for c in range(len(out)):
+        total += forest.leaf_class[leaf, c, SEEN] - missing_weight(forest, leaf, feature, c)
+    if total == 0.0:
+        return
+    for c in range(len(out)):
+        seen = forest.leaf_class[leaf, c, SEEN] - missing_weight(forest, leaf, feature, c)
+        if seen == 0.0:
+            out[c] = -np.inf
+        elif forest.kind[feature] == 0:
+            out[c] += _log_density(forest, variance_floor, leaf, feature, value, c, seen)
+        else:
+            count, highest = value_count(forest, leaf, feature, int(value), c, seen)
+            out[c] += math.log((count + 1.0) / (seen + highest + 1.0))
+
+
+@subkernel
+def value_count(forest: Forest, leaf: int, feature: int, value: int, c: int, seen: float) -> tuple[float, int]:
+    """Return the weight of one value of a nominal feature within a class, and the highest value met there."""
+    nonzero = 0.0
+    count = 0.0
+    highest = 0
+    for v in range(1, forest.kind[feature]):
+        weight = value_weight(forest, leaf, (v << VALUE_SHIFT) | feature, c)
+        if weight > 0.0:
+            highest = v
+            nonzero += weight
+            if v == value:
+                count = weight
+    return (seen - nonzero if value == 0 else count), highest
+
+
+@subkernel
+def _log_density(
+    forest: Forest, variance_floor: float, leaf: int, feature: int, value: float, c: int, seen: float
+) -> float:
+    row = forest.leaf[leaf]
+    entry = find(forest.numeric.key, forest.numeric.cells, row[NUMERIC_START], row[NUMERIC_ORDER] - 1, feature)
+    mean, variance = 0.0, 0.0
+    if entry >= 0:
+        mean, variance = gaussian(forest.numeric.stat, entry, c, seen)
+    variance = max(variance, variance_floor)
+    distance = value - mean
+    if variance > 0.0:
+        return -0.5 * (LOG_2_PI + math.log(variance)) - distance * distance * (0.5 / variance)
+    return 0.0 if distance == 0.0 else -np.inf
+
+
+@inlined
+def majority_class(forest: Forest, node: int) -> int:
+    """Return the first class with the largest count; -1 where nothing was counted yet."""
+    best = -1
+    for c in range(forest.node[node, CLASSES]):
+        if best < 0 or forest.node_count[node, c] > forest.node_count[node, best]:
+            best = c
+    return best

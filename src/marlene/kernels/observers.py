@@ -1,0 +1,333 @@
+"""What a leaf learns of its features.
+
+Absent features are zero, and a leaf stores only what was not zero; everything about zeros follows from the weight
+it has seen. With n the weight of value 1 of a binary feature and s the weight of the class, an example without
+any of the features has the log-likelihood Σ log((s - n + 1) / (s + 2)) over the features seen with that class. All
+terms change with s, but they need not be visited: for features with 8 n <= s + 1 the sum is a power series in
+1 / (s + 1) over the power sums of their counts, and of the others, the frequent ones, there are at most eight times
+as many as an example has non-zeros.
+
+For a numeric feature the same holds with densities. Where zeros are in the majority the density at zero is part of
+that base sum, and a value x changes it by x (2 m - x) / (2 v); the other features stand in a list of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.forest_state import (
+    ACTIVE_NUMERIC,
+    ACTIVE_PRESENCE,
+    BASE_NUMERIC,
+    BASE_PRESENCE,
+    CENTRE,
+    FREQUENT,
+    HIGH,
+    LOW,
+    MEAN,
+    MET_MISSING,
+    MISSING_VALUE,
+    MOSTLY_NONZERO,
+    NUMERIC_ORDER,
+    NUMERIC_START,
+    NUMERIC_USED,
+    POWER_SUMS,
+    POWERS,
+    PRESENCE_ORDER,
+    PRESENCE_START,
+    PRESENCE_USED,
+    SCALE,
+    SEEN,
+    SQUARES,
+    VALUE_SHIFT,
+    WEIGHT,
+)
+from marlene.kernels.tables import SMALLEST_ORDER, append, find, move_block, order_for
+
+LOG_2_PI = math.log(2.0 * math.pi)
+RARE = 8.0
+TINY, HUGE = 1e-100, 1e100
+NO_VARIANCE = -1.0
+
+
+if TYPE_CHECKING:
+    from marlene.kernels.forest import Example
+    from marlene.kernels.forest_state import Floats, Forest, Int32s, Ints
+    from marlene.kernels.tables import Table
+
+
+@inlined
+def presence_key(feature: int, value: float) -> int:
+    """Return the key under which a feature's value, or its being missing, is counted."""
+    if math.isnan(value):
+        return (MISSING_VALUE << VALUE_SHIFT) | feature
+    return (int(value) << VALUE_SHIFT) | feature
+
+
+@inlined
+def observe(forest: Forest, leaf: int, example: Example, y: int, weight: float, variance_floor: float) -> None:
+    """Count an example in the leaf's tables, which have room for it."""
+    # Taking a field of a tuple counts references, so that loops work on arrays taken before.
+    row, state, lists = forest.leaf[leaf], forest.leaf_class[leaf, y], forest.leaf_list[leaf, y]
+    keys, index = forest.presence.key, forest.presence.cells
+    stat, chain = forest.presence.stat, forest.presence.chain
+    numeric_keys, numeric_index, numeric_stat = forest.numeric.key, forest.numeric.cells, forest.numeric.stat
+    kinds, indices, values = forest.kind, example.indices, example.values
+    before = state[SEEN]
+    state[SEEN] = before + weight
+    for j in range(len(indices)):
+        feature = indices[j]
+        value = values[j]
+        kind = kinds[feature]
+        missing = math.isnan(value)
+        if kind == 0 and not missing:
+            entry = _entry(numeric_keys, numeric_index, row, NUMERIC_START, feature)
+            _add_value(numeric_stat, state, entry, value, y, weight)
+            continue
+        entry = _entry(keys, index, row, PRESENCE_START, presence_key(feature, value))
+        if missing:
+            row[MET_MISSING] = 1
+        elif kind == 2:
+            _count_rare(stat, chain, state, lists, entry, row[PRESENCE_START], y, weight, before)
+        stat[entry, y, 0] += weight
+    _refresh_presence(stat, chain, row, state, lists, y)
+    if forest.n_numeric > 0:
+        _refresh_numeric(numeric_stat, forest.numeric.chain, row, state, lists, y, forest.n_numeric, variance_floor)
+
+
+@inlined
+def _entry(keys: Ints, index: Int32s, row: Ints, column: int, key: int) -> int:
+    """Return the entry of a key in the leaf's table whose block, order and use stand from `column` on."""
+    start, order = row[column], row[column + 1] - 1
+    entry = find(keys, index, start, order, key)
+    if entry < 0:
+        entry = append(keys, index, start, order, row[column + 2], key)
+        row[column + 2] += 1
+    return entry
+
+
+@inlined
+def _add_power_sums(sums: Floats, count: float, sign: float) -> None:
+    power = count
+    for k in range(POWERS):
+        sums[POWER_SUMS + k] += sign * power
+        power *= count
+
+
+@inlined
+def _count_rare(
+    stat: Floats,
+    chain: Int32s,
+    state: Floats,
+    lists: Int32s,
+    entry: int,
+    start: int,
+    y: int,
+    weight: float,
+    seen_before: float,
+) -> None:
+    """Keep power sums and the list of frequent features true while a count grows by `weight`."""
+    before = stat[entry, y, 0]
+    if before == 0.0:
+        state[ACTIVE_PRESENCE] += 1.0
+    elif RARE * before > seen_before + 1.0:
+        return
+    else:
+        _add_power_sums(state, before, -1.0)
+    now = before + weight
+    if RARE * now > state[SEEN] + 1.0:
+        chain[entry, y] = lists[FREQUENT]
+        lists[FREQUENT] = entry - start + 1
+    else:
+        _add_power_sums(state, now, 1.0)
+
+
+@inlined
+def _refresh_presence(stat: Floats, chain: Int32s, row: Ints, state: Floats, lists: Int32s, y: int) -> None:
+    """Compute the base sum of the binary features anew; frequent ones that have become rare leave their list."""
+    seen = state[SEEN]
+    start = row[PRESENCE_START]
+    total = 0.0
+    product = 1.0
+    frequent = 0
+    previous = -1
+    place = lists[FREQUENT]
+    while place != 0:
+        entry = start + place - 1
+        place = chain[entry, y]
+        count = stat[entry, y, 0]
+        if RARE * count > seen + 1.0:
+            frequent += 1
+            product *= (seen - count + 1.0) / (seen + 2.0)
+            if product < TINY:
+                total += math.log(product)
+                product = 1.0
+            previous = entry
+            continue
+        _add_power_sums(state, count, 1.0)
+        chain[entry, y] = 0
+        if previous < 0:
+            lists[FREQUENT] = place
+        else:
+            chain[previous, y] = place
+    ratio = 1.0 / (seen + 1.0)
+    power = ratio
+    series = 0.0
+    for k in range(POWERS):
+        series += state[POWER_SUMS + k] * power / (k + 1)
+        power *= ratio
+    rare = state[ACTIVE_PRESENCE] - frequent
+    state[BASE_PRESENCE] = rare * math.log1p(-1.0 / (seen + 2.0)) - series + (total + math.log(product))
+
+
+@inlined
+def _add_value(stat: Floats, state: Floats, entry: int, value: float, y: int, weight: float) -> None:
+    """One update of the Gaussian over non-zero values with weight `weight`, not `weight` updates."""
+    if stat[entry, y, WEIGHT] == 0.0:
+        state[ACTIVE_NUMERIC] += 1.0
+        stat[entry, y, WEIGHT] = weight
+        stat[entry, y, MEAN] = value
+        stat[entry, y, LOW] = value
+        stat[entry, y, HIGH] = value
+        return
+    stat[entry, y, LOW] = min(stat[entry, y, LOW], value)
+    stat[entry, y, HIGH] = max(stat[entry, y, HIGH], value)
+    stat[entry, y, WEIGHT] += weight
+    mean = stat[entry, y, MEAN]
+    now = mean + weight * (value - mean) / stat[entry, y, WEIGHT]
+    stat[entry, y, MEAN] = now
+    stat[entry, y, SQUARES] += weight * (value - mean) * (value - now)
+
+
+@inlined
+def gaussian(stat: Floats, entry: int, y: int, seen: float) -> tuple[float, float]:
+    """Return mean and variance of a feature within a class of weight `seen`, zeros included."""
+    nonzero = stat[entry, y, WEIGHT]
+    mean = stat[entry, y, MEAN]
+    squares = stat[entry, y, SQUARES] + mean * mean * (nonzero * (seen - nonzero) / seen)
+    return mean * (nonzero / seen), (squares / (seen - 1.0) if seen > 1.0 else 0.0)
+
+
+@inlined
+def _refresh_numeric(
+    stat: Floats, chain: Int32s, row: Ints, state: Floats, lists: Int32s, y: int, n_numeric: int, variance_floor: float
+) -> None:
+    """Compute every Gaussian of a class anew, the base sum over them and the list of mostly non-zero features."""
+    seen = state[SEEN]
+    start = row[NUMERIC_START]
+    total = 0.0
+    logarithms = 0.0
+    product = 1.0
+    dispersed = 0
+    first = 0
+    for entry in range(start, start + row[NUMERIC_USED]):
+        if stat[entry, y, WEIGHT] == 0.0:
+            continue
+        mean, variance = gaussian(stat, entry, y, seen)
+        variance = max(variance, variance_floor)
+        stat[entry, y, CENTRE] = mean
+        if variance > 0.0:
+            stat[entry, y, SCALE] = 0.5 / variance
+            dispersed += 1
+            if TINY < variance < HUGE:
+                product *= variance
+                if not TINY < product < HUGE:
+                    logarithms += math.log(product)
+                    product = 1.0
+            else:
+                logarithms += math.log(variance)
+        else:
+            stat[entry, y, SCALE] = NO_VARIANCE
+        if mostly_nonzero(stat, entry, y, seen):
+            chain[entry, y] = first
+            first = entry - start + 1
+        else:
+            total -= mean * mean * stat[entry, y, SCALE]
+    lists[MOSTLY_NONZERO] = first
+    total -= 0.5 * (dispersed * LOG_2_PI + (logarithms + math.log(product)))
+    if variance_floor > 0.0:
+        never = n_numeric - state[ACTIVE_NUMERIC]
+        total -= 0.5 * never * (LOG_2_PI + math.log(variance_floor))
+    state[BASE_NUMERIC] = total
+
+
+@inlined
+def mostly_nonzero(stat: Floats, entry: int, y: int, seen: float) -> bool:
+    """Tell whether a feature's density at zero is left out of the base sum, where it might be tiny."""
+    return bool(2.0 * stat[entry, y, WEIGHT] > seen or stat[entry, y, SCALE] < 0.0)
+
+
+@subkernel
+def missing_weight(forest: Forest, leaf: int, feature: int, y: int) -> float:
+    """Return the weight of the examples of class `y` that came to the leaf without a value of the feature."""
+    if forest.leaf[leaf, MET_MISSING] == 0:
+        return 0.0
+    return value_weight(forest, leaf, (MISSING_VALUE << VALUE_SHIFT) | feature, y)
+
+
+@subkernel
+def value_weight(forest: Forest, leaf: int, key: int, y: int) -> float:
+    """Return the weight of class `y` counted under a presence key."""
+    row = forest.leaf[leaf]
+    entry = find(forest.presence.key, forest.presence.cells, row[PRESENCE_START], row[PRESENCE_ORDER] - 1, key)
+    return 0.0 if entry < 0 else float(forest.presence.stat[entry, y, 0])
+
+
+@subkernel
+def _order_needed(forest: Forest, table: Table, row: Ints, column: int, example: Example, numeric: bool) -> int:
+    """Return the order a leaf's table needs for an example: its own, unless the example brings too many new keys."""
+    start, order, used = row[column], row[column + 1] - 1, row[column + 2]
+    capacity = 0 if order < 0 else 1 << order
+    if used + len(example.indices) <= capacity or (numeric and used == forest.n_numeric):
+        return int(order)
+    new = 0
+    keys, index, kinds, indices, values = table.key, table.cells, forest.kind, example.indices, example.values
+    for j in range(len(indices)):
+        feature, value = indices[j], values[j]
+        if (kinds[feature] == 0 and not math.isnan(value)) == numeric:
+            key = feature if numeric else presence_key(feature, value)
+            new += find(keys, index, start, order, key) < 0
+    if used + new <= capacity:
+        return int(order)
+    return max(SMALLEST_ORDER, order_for(used + new))
+
+
+@inlined
+def surely_fits(forest: Forest, leaf: int, example: Example) -> bool:
+    """Tell whether a leaf's tables have room for an example even if all its features are new to them."""
+    row = forest.leaf[leaf]
+    n = len(example.indices)
+    numeric = row[NUMERIC_USED] + n <= (1 << row[NUMERIC_ORDER]) >> 1 or row[NUMERIC_USED] == forest.n_numeric
+    presence = row[PRESENCE_USED] + n <= (1 << row[PRESENCE_ORDER]) >> 1
+    return bool(numeric and (presence or (forest.n_numeric == len(forest.kind) and not example.missing)))
+
+
+@subkernel
+def entries_needed(forest: Forest, leaf: int, example: Example) -> tuple[int, int]:
+    """Return how many further entries of the two arenas an example may need; -1 stands for an empty leaf."""
+    if leaf < 0:
+        size = 1 << max(SMALLEST_ORDER, order_for(len(example.indices)))
+        return size, size
+    row = forest.leaf[leaf]
+    presence_order = _order_needed(forest, forest.presence, row, PRESENCE_START, example, False)
+    numeric_order = _order_needed(forest, forest.numeric, row, NUMERIC_START, example, True)
+    return (
+        1 << presence_order if presence_order >= row[PRESENCE_ORDER] else 0,
+        1 << numeric_order if numeric_order >= row[NUMERIC_ORDER] else 0,
+    )
+
+
+@subkernel
+def make_room(forest: Forest, leaf: int, example: Example) -> None:
+    """Move the tables of a leaf into larger blocks where an example needs them; the arenas have room."""
+    row = forest.leaf[leaf]
+    order = _order_needed(forest, forest.presence, row, PRESENCE_START, example, False)
+    if order >= row[PRESENCE_ORDER]:
+        start = move_block(forest.presence, row[PRESENCE_START], row[PRESENCE_ORDER] - 1, row[PRESENCE_USED], order)
+        row[PRESENCE_START], row[PRESENCE_ORDER] = start, order + 1
+    order = _order_needed(forest, forest.numeric, row, NUMERIC_START, example, True)
+    if order >= row[NUMERIC_ORDER]:
+        start = move_block(forest.numeric, row[NUMERIC_START], row[NUMERIC_ORDER] - 1, row[NUMERIC_USED], order)
+        row[NUMERIC_START], row[NUMERIC_ORDER] = start, order + 1

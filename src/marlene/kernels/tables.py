@@ -1,0 +1,145 @@
+"""Growing hash tables that share one arena: what every leaf of a forest remembers of the features it has seen.
+
+A table is a block of 2^order entries in insertion order plus an index of twice as many cells (open addressing,
+linear probing). Blocks that are given back are kept in one free list per order and used again. Entries refer to
+each other by their place within the block, counted from 1 (0 is none), so that a block can be moved.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from marlene.kernels.compile import inlined, subkernel
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Ints = npt.NDArray[np.int64]
+    Int32s = npt.NDArray[np.int32]
+
+ORDERS = 48
+SMALLEST_ORDER = 3
+FIBONACCI = np.int64(-7046029254386353131)
+
+
+class Table(NamedTuple):
+    """The arena of all tables of one sort.
+
+    Attributes
+    ----------
+    key
+        What an entry is about; in a free block the first one links to the next free block.
+    stat
+        Numbers of an entry (entries × classes × columns).
+    chain
+        The next entry of a list through entries (entries × classes), as a place within the block from 1; 0 ends it.
+    cells
+        The index: two cells per entry: a place within the block from 1, or 0.
+    free
+        For every order the first free block from 1, or 0.
+    top
+        The number of entries that are, or were, in use (an array of one).
+    """
+
+    key: Ints
+    stat: npt.NDArray[np.float64]
+    chain: Int32s
+    cells: Int32s
+    free: Ints
+    top: Ints
+
+
+@inlined
+def order_for(count: int) -> int:
+    """Return the smallest order whose block holds `count`."""
+    order = 0
+    while (1 << order) < count:
+        order += 1
+    return order
+
+
+@inlined
+def allocate(free: Ints, top: Ints, link: Ints, order: int) -> int:
+    """Return the start of a block; the caller knows that there is room."""
+    if free[order] > 0:
+        start = free[order] - 1
+        free[order] = link[start]
+        link[start] = 0
+        return int(start)
+    start = top[0]
+    top[0] += 1 << order
+    return int(start)
+
+
+@inlined
+def release(free: Ints, link: Ints, start: int, order: int) -> None:
+    """Give a block back."""
+    link[start] = free[order]
+    free[order] = start + 1
+
+
+@inlined
+def _home(key: int, order: int) -> int:
+    return int(((key * FIBONACCI) >> 20) & ((2 << order) - 1))
+
+
+@inlined
+def find(keys: Ints, index: Int32s, start: int, order: int, key: int) -> int:
+    """Return the entry of `key` in the block, or -1; a table without a block has order -1."""
+    if order < 0:
+        return -1
+    mask = (2 << order) - 1
+    cell = _home(key, order)
+    while True:
+        place = index[2 * start + cell]
+        if place == 0:
+            return -1
+        if keys[start + place - 1] == key:
+            return int(start + place - 1)
+        cell = (cell + 1) & mask
+
+
+@inlined
+def append(keys: Ints, index: Int32s, start: int, order: int, used: int, key: int) -> int:
+    """Add an entry for a key that is not there yet; the block has room for it."""
+    mask = (2 << order) - 1
+    cell = _home(key, order)
+    while index[2 * start + cell] != 0:
+        cell = (cell + 1) & mask
+    index[2 * start + cell] = used + 1
+    keys[start + used] = key
+    return start + used
+
+
+@subkernel
+def free_block(table: Table, start: int, order: int) -> None:
+    """Clear a block and give it back."""
+    if order < 0:
+        return
+    end = start + (1 << order)
+    for entry in range(start, end):
+        table.key[entry] = 0
+        for c in range(table.stat.shape[1]):
+            table.chain[entry, c] = 0
+            for column in range(table.stat.shape[2]):
+                table.stat[entry, c, column] = 0.0
+    for cell in range(2 * start, 2 * end):
+        table.cells[cell] = 0
+    release(table.free, table.key, start, order)
+
+
+@subkernel
+def move_block(table: Table, start: int, order: int, used: int, new_order: int) -> int:
+    """Move a table into a block of another order; return where that begins."""
+    new_start = allocate(table.free, table.top, table.key, new_order)
+    if order >= 0:
+        for place in range(used):
+            for c in range(table.stat.shape[1]):
+                table.chain[new_start + place, c] = table.chain[start + place, c]
+                for column in range(table.stat.shape[2]):
+                    table.stat[new_start + place, c, column] = table.stat[start + place, c, column]
+            append(table.key, table.cells, new_start, new_order, place, table.key[start + place])
+        free_block(table, start, order)
+    return new_start

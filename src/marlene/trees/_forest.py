@@ -1,0 +1,395 @@
+"""A forest of Hoeffding trees in one set of arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene._common.state_files import load_state, save_state
+from marlene.kernels import forest as kernels
+from marlene.kernels.forest_state import (
+    ADAPTIVE,
+    ALIVE,
+    DEPTH,
+    LEAVES,
+    MAJORITY,
+    NAIVE_BAYES,
+    SPLITS,
+    Settings,
+    empty_forest,
+    feature_fields,
+)
+from marlene.trees._rows import as_rows
+from marlene.trees._rules import feature_use, rules
+from marlene.trees._storage import compact, expand, grown, lengthened
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+
+KIND = "hoeffding-forest"
+VERSION = 1
+LEAF_PREDICTIONS = {"majority": MAJORITY, "naive_bayes": NAIVE_BAYES, "adaptive": ADAPTIVE}
+NAMED_KINDS = {"numeric": 0, "binary": 2}
+LARGEST_WEIGHT = 2**31 - 1
+
+
+class HoeffdingForest:
+    """Any number of Hoeffding trees over the same features, known by their ids.
+
+    A tree here is Domingos and Hulten's (2000), with leaves that predict by majority class or naive Bayes,
+    whichever was right more often (Gama et al. 2003; the conventions are MOA's). Trees do not see each other: one in
+    a forest of a hundred gives what it gives alone. Dense and sparse rows with the same values give the same bits.
+
+    Differences from MOA: likelihoods are summed as logarithms and do not underflow; a zero-variance Gaussian does not
+    veto a class (`variance_floor`); a tie between features of which none has any merit is not split.
+
+    Parameters
+    ----------
+    kinds
+        For every feature "numeric", "binary", or its number of values if it is nominal (these are then coded 0, 1, …).
+        Absent entries of sparse rows are zero; NaN is a missing value, which is neither counted nor used, and at a
+        split on it follows the branch that was heaviest when the split was made.
+    n_classes
+        Number of classes.
+    grace_period
+        Weight a leaf sees between attempts to split.
+    delta
+        Chance that a split is the wrong one: δ of the Hoeffding bound.
+    tie_threshold
+        Hoeffding bound below which the best test is taken even if others are as good.
+    split_points
+        Number of thresholds tried for a numeric feature.
+    leaf_prediction
+        "majority", "naive_bayes" or "adaptive".
+    max_depth, max_nodes
+        Limits of a tree's growth; 0 for none.
+    variance_floor
+        Least variance of a Gaussian in a likelihood; 0 for none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> forest = HoeffdingForest(["numeric", "binary"])
+    >>> tree, other = forest.add(2)
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.column_stack([rng.normal(size=1000), rng.integers(0, 2, 1000)])
+    >>> forest.learn_many([tree], X, X[:, 0] > 0.5)
+    >>> forest.votes([2.0, 1.0]).round(2)  # the second tree has learnt nothing
+    array([[0., 1.],
+           [0., 0.]])
+    >>> print(forest.rules(tree, names=["temperature", "alarm"]))
+    temperature <= 0.3339: class 0 of weight 653.6 (100 %)
+    temperature > 0.3339 and temperature <= 0.6072: class 1 of weight 70.4 (53 %)
+    temperature > 0.3339 and temperature > 0.6072: class 1 of weight 204.6 (100 %)
+    """
+
+    def __init__(
+        self,
+        kinds: Sequence[int | str],
+        *,
+        n_classes: int = 2,
+        grace_period: float = 200,
+        delta: float = 1e-7,
+        tie_threshold: float = 0.05,
+        split_points: int = 10,
+        leaf_prediction: str = "adaptive",
+        max_depth: int = 0,
+        max_nodes: int = 0,
+        variance_floor: float = 1e-4,
+    ) -> None:
+        _check(n_classes >= 2, "n_classes must be at least 2", n_classes)
+        _check(grace_period > 0, "grace_period must be positive", grace_period)
+        _check(0 < delta < 1, "delta must lie between 0 and 1", delta)
+        _check(tie_threshold >= 0, "tie_threshold must not be negative", tie_threshold)
+        _check(split_points >= 1, "split_points must be at least 1", split_points)
+        _check(max_depth >= 0, "max_depth must not be negative", max_depth)
+        _check(max_nodes >= 0, "max_nodes must not be negative", max_nodes)
+        _check(0 <= variance_floor < math.inf, "variance_floor must not be negative", variance_floor)
+        _check(
+            leaf_prediction in LEAF_PREDICTIONS,
+            f"leaf_prediction must be one of {[*LEAF_PREDICTIONS]}",
+            leaf_prediction,
+        )
+        self._parameters: dict[str, Any] = {
+            "n_classes": int(n_classes),
+            "grace_period": float(grace_period),
+            "delta": float(delta),
+            "tie_threshold": float(tie_threshold),
+            "split_points": int(split_points),
+            "leaf_prediction": leaf_prediction,
+            "max_depth": int(max_depth),
+            "max_nodes": int(max_nodes),
+            "variance_floor": float(variance_floor),
+        }
+        self._arrays = empty_forest(_as_kinds(kinds), int(n_classes))
+        self._settings = Settings(
+            float(grace_period),
+            math.log(1.0 / delta),
+            float(tie_threshold),
+            int(split_points),
+            LEAF_PREDICTIONS[leaf_prediction],
+            int(max_depth),
+            int(max_nodes),
+            float(variance_floor),
+        )
+
+    @property
+    def kinds(self) -> Ints:
+        """For every feature 0 if it is numeric, otherwise its number of values."""
+        return self._arrays.kind.copy()
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self._parameters["n_classes"])
+
+    @property
+    def ids(self) -> Ints:
+        """Ids of all trees, ascending."""
+        return np.flatnonzero(self._arrays.tree[:, ALIVE])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays, unused room included."""
+        plain = [array for array in self._arrays if isinstance(array, np.ndarray)]
+        return sum(array.nbytes for array in [*plain, *self._arrays.presence, *self._arrays.numeric])
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"<HoeffdingForest of {len(self)} trees over {len(self._arrays.kind)} features>"
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two forests have the same settings and have learnt the same, to the bit."""
+        if not isinstance(other, HoeffdingForest):
+            return NotImplemented
+        mine, theirs = self.state(), other.state()
+        return self._parameters == other._parameters and all(
+            np.array_equal(mine[name], theirs[name], equal_nan=True) for name in mine
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the parameters but for `kinds`, as JSON can hold them."""
+        return dict(self._parameters)
+
+    def clone(self) -> Self:
+        """Return a forest without trees that has the same features and settings."""
+        return type(self)(self.kinds.tolist(), **self._parameters)
+
+    def add(self, count: int = 1) -> Ints:
+        """Plant `count` trees and return their ids, the lowest ones that are free."""
+        _check(count >= 0, "count must not be negative", count)
+        free = np.flatnonzero(self._arrays.tree[:, ALIVE] == 0)
+        if len(free) < count:
+            have = len(self._arrays.tree)
+            tree = lengthened(self._arrays.tree, max(2 * have, have + count - len(free)))
+            self._arrays = self._arrays._replace(tree=tree)
+            free = np.flatnonzero(tree[:, ALIVE] == 0)
+        ids = free[:count]
+        self._arrays.tree[ids, ALIVE] = 1
+        return ids
+
+    def remove(self, ids: npt.ArrayLike) -> None:
+        """Fell trees; their ids and their memory are used again."""
+        for tree in self._known(ids):
+            kernels.remove_tree(self._arrays, tree)
+
+    def add_features(self, kinds: Sequence[int | str]) -> None:
+        """Append features; for all that was learnt so far they were zero."""
+        fields: dict[str, Any] = feature_fields(np.concatenate([self._arrays.kind, _as_kinds(kinds)]))
+        self._arrays = self._arrays._replace(**fields)
+
+    def votes(self, x: Any, ids: npt.ArrayLike | None = None) -> Floats:  # noqa: ANN401 (array-like)
+        """Return the votes (trees × classes) on one example, a row of values or a sparse matrix of one row.
+
+        Votes of a tree sum to 1, or to 0 where it has no evidence. `ids` are all trees by default.
+        """
+        votes: Floats = self.votes_many(_one_row(x), ids)[0]
+        return votes
+
+    def votes_many(self, X: Any, ids: npt.ArrayLike | None = None) -> Floats:  # noqa: ANN401
+        """Return the votes (examples × trees × classes) on the rows of a matrix."""
+        trees = self.ids if ids is None else self._known(ids)
+        rows = as_rows(X, self._arrays.kind)
+        out = np.zeros((len(rows.starts) - 1, len(trees), self.n_classes))
+        kernels.vote_block(self._arrays, self._settings, trees, rows, out)
+        return out
+
+    def learn(self, ids: npt.ArrayLike, x: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
+        """Train trees on one example; class and weight are given for all of them or for each."""
+        self.learn_many(ids, _one_row(x), np.atleast_2d(y), np.atleast_2d(weights))
+
+    def learn_many(self, ids: npt.ArrayLike, X: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
+        """Train trees on the rows of a matrix, as `test_then_train` does."""
+        self.test_then_train(ids, X, y, weights)
+
+    def test_then_train(self, ids: npt.ArrayLike, X: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> Floats:  # noqa: ANN401
+        """Let trees vote on each row of a matrix and then learn it; return the votes.
+
+        Parameters
+        ----------
+        ids
+            The trees.
+        X
+            The examples, dense or sparse.
+        y
+            Classes: one per example, or one per example and tree.
+        weights
+            Whole numbers, likewise. A weight w is one update of weight w; 0 is none at all.
+
+        Returns
+        -------
+        array
+            Votes before training (examples × trees × classes).
+        """
+        trees = self._known(ids)
+        if len(np.unique(trees)) != len(trees):
+            raise MarleneError("ids: a tree is named twice")
+        rows = as_rows(X, self._arrays.kind)
+        shape = (len(rows.starts) - 1, len(trees))
+        classes = _whole_numbers("y", y, shape, self.n_classes - 1)
+        whole_weights = _whole_numbers("weights", weights, shape, LARGEST_WEIGHT)
+        out = np.zeros((*shape, self.n_classes))
+        position = np.zeros(4, np.int64)
+        while True:
+            kernels.learn_block(self._arrays, self._settings, trees, rows, classes, whole_weights, position, out)
+            if position[0] == shape[0]:
+                return out
+            self._arrays = grown(self._arrays, int(position[2]), int(position[3]))
+
+    def n_nodes(self, tree: int) -> int:
+        """Return the number of splits and leaves of a tree."""
+        row = self._arrays.tree[self._known([tree])[0]]
+        return int(row[SPLITS] + row[LEAVES])
+
+    def n_leaves(self, tree: int) -> int:
+        """Return the number of leaves of a tree; 0 if it was never trained."""
+        return int(self._arrays.tree[self._known([tree])[0], LEAVES])
+
+    def depth(self, tree: int) -> int:
+        """Return the number of splits on the longest way to a leaf."""
+        return int(self._arrays.tree[self._known([tree])[0], DEPTH])
+
+    def rules(self, tree: int, names: Sequence[str] | None = None) -> str:
+        """Return a tree as text: one line per leaf, with the conditions that lead to it.
+
+        Parameters
+        ----------
+        tree
+            Its id.
+        names
+            Names of the features. Default x0, x1, …
+        """
+        return rules(self._arrays, int(self._known([tree])[0]), names)
+
+    def feature_use(self, tree: int) -> dict[int, int]:
+        """Return how many splits of a tree test each feature, the most used first."""
+        return feature_use(self._arrays, int(self._known([tree])[0]))
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return everything that was learnt as named arrays (copies)."""
+        return compact(self._arrays)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]) -> Self:
+        """Return the forest whose `state` and `settings` these are; it goes on to the bit where that one stood."""
+        try:
+            forest = cls(np.asarray(state["kind"]).tolist(), **settings)
+        except (KeyError, TypeError) as error:
+            raise MarleneError(f"not the state of a forest, or damaged: {error}") from error
+        forest._arrays = expand(state, forest.n_classes)
+        return forest
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the forest to a file (npz with a JSON header), whole or not at all."""
+        save_state(path, KIND, VERSION, self.settings(), self.state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote; a foreign or damaged file is an error that says so."""
+        settings, arrays = load_state(path, KIND, VERSION)
+        try:
+            return cls.from_state(arrays, settings)
+        except MarleneError as error:
+            raise MarleneError(f"{path}: {error}") from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle or a copy holds: settings and named arrays."""
+        return {"settings": self.settings(), "arrays": self.state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore what `__getstate__` gave."""
+        self.__dict__ = type(self).from_state(state["arrays"], state["settings"]).__dict__
+
+    def load_kernels(self) -> None:
+        """Compile the kernels, or load them from the cache, before they are needed."""
+        trial = self.clone()
+        trees = trial.add()
+        trial.learn_many(trees, np.zeros((1, len(trial.kinds))), 0)
+        trial.votes_many(np.zeros((1, len(trial.kinds))))
+        trial.remove(trees)
+
+    def _known(self, ids: npt.ArrayLike) -> Ints:
+        trees = np.atleast_1d(np.asarray(ids))
+        if trees.ndim != 1 or (len(trees) and trees.dtype.kind not in "iu"):
+            raise MarleneError("ids must be a list of whole numbers")
+        alive = self._arrays.tree[:, ALIVE]
+        for tree in trees.tolist():
+            if not (0 <= tree < len(alive) and alive[tree]):
+                raise MarleneError(f"there is no tree {tree} in this forest")
+        return trees.astype(np.int64)
+
+
+def _check(holds: bool, rule: str, value: object) -> None:
+    if not holds:
+        raise MarleneError(f"{rule}, not {value!r}")
+
+
+def _as_kinds(kinds: Sequence[int | str]) -> Ints:
+    codes = []
+    for position, kind in enumerate(kinds):
+        code = NAMED_KINDS.get(kind, -1) if isinstance(kind, str) else int(kind)
+        if code != 0 and code < 2:
+            raise MarleneError(
+                f"kinds[{position}] is {kind!r}; expected 'numeric', 'binary' or the number of values, 2 or more"
+            )
+        codes.append(code)
+    return np.array(codes, np.int64)
+
+
+def _one_row(x: Any) -> Any:  # noqa: ANN401 (array-like)
+    row = x if hasattr(x, "tocsr") else np.asarray(x, dtype=np.float64)
+    row = row.reshape(1, -1) if row.ndim == 1 else row
+    if row.ndim != 2 or row.shape[0] != 1:
+        raise MarleneError(f"x has shape {row.shape}, expected one row")
+    return row
+
+
+def _whole_numbers(name: str, values: npt.ArrayLike, shape: tuple[int, int], largest: int) -> Ints:
+    given = np.asarray(values)
+    try:
+        numbers = np.broadcast_to(given[:, None] if given.ndim == 1 else given, shape)
+    except ValueError as error:
+        raise MarleneError(f"{name} has shape {given.shape}, expected {shape} or {shape[:1]}") from error
+    if numbers.dtype.kind not in "biuf":
+        raise MarleneError(f"{name} must be whole numbers")
+    whole = np.ascontiguousarray(numbers.astype(np.int64))
+    wrong = (whole != numbers) | (whole < 0) | (whole > largest)
+    if wrong.any():
+        row, tree = (int(i) for i in np.argwhere(wrong)[0])
+        found = numbers[row, tree]
+        raise MarleneError(f"{name}, row {row}: expected a whole number from 0 to {largest}, found {found}")
+    return whole
