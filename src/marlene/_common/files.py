@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -17,7 +19,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a binary file that replaces `path` only when the block ends without an error.
 
     The bytes are on disk before the name changes, so that a crash or a full disk leaves either the old
-    file or the new one, never a part.
+    file or the new one, never a part. Where `path` is a link, what it points to is replaced; permissions stay as
+    they were; and what is not an ordinary file (a device, a folder) is refused.
 
     Examples
     --------
@@ -28,23 +31,29 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> target.read_bytes()
     b'{}'
     """
-    target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    target = Path(path).resolve()
+    mode = _mode_of(target)
+    # A part of the name, because the whole may leave no room for more.
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:32]}.", suffix=".tmp", dir=target.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(_default_mode())
+        temporary.chmod(mode)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _default_mode() -> int:
-    """Return the permissions an ordinary new file gets; mkstemp's are for its owner only."""
+def _mode_of(target: Path) -> int:
+    """Return the permissions of the file, or those an ordinary new file gets; mkstemp's are for its owner only."""
+    if target.exists():
+        if not target.is_file():
+            raise OSError(errno.EINVAL, "Not an ordinary file", str(target))
+        return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

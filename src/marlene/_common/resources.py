@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 
@@ -29,4 +30,5 @@ def _peak_elsewhere() -> float:
         import resource  # noqa: PLC0415 (not on every system)
     except ImportError:
         return float("nan")
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6

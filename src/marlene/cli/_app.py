@@ -49,12 +49,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; `arguments` default to those of the process."""
     try:
         app(args=arguments, prog_name="marlene")
-    except MarleneError as error:
+    except (MarleneError, OSError) as error:
         print(f"marlene: {error}", file=sys.stderr)
         sys.exit(2)
-    except BrokenPipeError:
-        # Whoever read our output has gone; point stdout elsewhere so that the interpreter's own flush is quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+    finally:
+        _write_out()
+
+
+def _write_out() -> None:
+    """Write what is still held back of the output, which the interpreter would do too late for an error to be told."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        # Point stdout elsewhere, so that the interpreter's own attempt is quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"marlene: the output cannot be written ({error.strerror})", file=sys.stderr)
+        sys.exit(1)

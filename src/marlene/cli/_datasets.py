@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from marlene._common.errors import MarleneError
@@ -32,12 +33,12 @@ def datasets(
             if names:
                 raise
             failures.append(error)
-            table.add_row(name, *["–"] * 6)
+            table.add_row(name, *["-"] * 6)
             continue
         kind = "b" if all(feature.kind == "binary" for feature in stream.features) else "n"
         measures = (label_density, label_imbalance_rate, label_set_imbalance_rate)
         table.add_row(
-            f"{name} ({kind})",
+            escape(f"{name} ({kind})"),
             *(str(size) for size in (len(stream), len(stream.features), len(stream.labels))),
             *(f"{measure(stream.Y):.3f}" for measure in measures),
         )

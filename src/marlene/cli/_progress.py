@@ -34,7 +34,7 @@ def run_progress(title: str) -> Iterator[Callable[[evaluation.Progress], None]]:
         yield _Lines(title)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[note]}"),
@@ -82,7 +82,13 @@ def _note(progress: evaluation.Progress, seconds: float) -> str:
 def bytes_progress(title: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show a download's progress; nothing appears where nothing is downloaded."""
     console = Console(stderr=True)
-    bar = Progress(TextColumn(title), BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=console)
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        console=console,
+    )
     bar.disable = not console.is_terminal
     task = bar.add_task(title, visible=False)
     with bar:

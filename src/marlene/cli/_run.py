@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from dataclasses import replace
@@ -11,15 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
 from marlene.cli._progress import bytes_progress, run_progress
 from marlene.evaluation import prequential
+from marlene.evaluation._prequential import load_kernels
 from marlene.evaluation._result import dump_json
 from marlene.learners import create
-from marlene.learners._methods import DEFAULT_METHOD
+from marlene.learners._methods import DEFAULT_METHOD, RIVER
 from marlene.streams import load
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-def run(  # noqa: PLR0917 (typer turns parameters into options)
+def run(
     stream: Annotated[str, typer.Argument(help="A data set's name (see `marlene datasets`), or a file.")],
     labels: Annotated[
         str | None, typer.Option(help="Label columns of a file: patterns like 'is_*,spam', or a number as in MEKA.")
@@ -51,29 +54,42 @@ def run(  # noqa: PLR0917 (typer turns parameters into options)
     """Test-then-train a method over a stream and print its G-Means."""
     if features not in ("auto", "numeric", "binary"):
         raise MarleneError(f"--features {features!r} is not one of auto, numeric, binary")
-    if predictions is not None and not predictions.absolute().parent.is_dir():
-        raise MarleneError(f"--predictions {predictions}: there is no folder {predictions.absolute().parent}")
+    if predictions is not None:
+        _refuse_unwritable(predictions)
     model = create(method, seed)
-    if hasattr(model, "load_kernels"):
-        model.load_kernels()
+    load_kernels(model)
     base = memory_mb()
     loaded = _load(stream, labels, features, limit)
-    with run_progress(f"{method} on {loaded.name}") as show:
-        result = prequential(
-            model, loaded, window=window, start=start, delay=delay, callbacks=[show], method=method, seed=seed
-        )
+    try:
+        with run_progress(f"{method} on {loaded.name}") as show:
+            result = prequential(
+                model, loaded, window=window, start=start, delay=delay, callbacks=[show], method=method, seed=seed
+            )
+    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
+        if isinstance(error, MarleneError) or not method.startswith(RIVER):
+            raise
+        raise MarleneError(f"{method} cannot learn {loaded.name}: {error}") from error
     result = replace(result, base_rss_mb=base, cpu_seconds=time.process_time())
-    if predictions is not None:
-        try:
-            result.save_predictions(predictions)
-        except OSError as error:
-            raise MarleneError(f"--predictions {predictions}: {error.strerror}") from error
-    if json:
-        print(dump_json(result.report()))
-    else:
-        _print_result(result, len(loaded))
+    try:
+        _save_predictions(result, predictions)
+    finally:
+        if json:
+            print(dump_json(result.report()))
+        else:
+            _print_result(result, len(loaded))
     if result.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def _refuse_unwritable(path: Path) -> None:
+    """Say so before the run rather than after it."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise MarleneError(f"--predictions {path}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise MarleneError(f"--predictions {path}: the folder {folder} cannot be written")
+    if path.exists() and not path.is_file():
+        raise MarleneError(f"--predictions {path}: this is not an ordinary file")
 
 
 def _load(source: str, labels: str | None, features: str, limit: int | None) -> Stream:
@@ -87,11 +103,20 @@ def _load(source: str, labels: str | None, features: str, limit: int | None) -> 
     return loaded
 
 
+def _save_predictions(result: PrequentialResult, path: Path | None) -> None:
+    if path is None:
+        return
+    try:
+        result.save_predictions(path)
+    except OSError as error:
+        raise MarleneError(f"--predictions {path}: {error.strerror}") from error
+
+
 def _print_result(result: PrequentialResult, total: int) -> None:
     console = Console()
     if result.stopped:
         console.print(f"stopped after {result.examples} of {total} examples; the figures are of those")
-    table = Table(title=f"{result.method} on {result.stream}", box=box.SIMPLE_HEAD)
+    table = Table(title=escape(f"{result.method} on {result.stream}"), box=box.SIMPLE_HEAD)
     table.add_column("figure")
     table.add_column("mean over the stream", justify="right")
     table.add_column("last window", justify="right")
@@ -102,7 +127,7 @@ def _print_result(result: PrequentialResult, total: int) -> None:
         "hamming_score": "Hamming score",
     }
     for key, name in names.items():
-        last = f"{result.trace(key)[-1]:.3f}" if len(result.steps) else "–"
+        last = f"{result.trace(key)[-1]:.3f}" if len(result.steps) else "-"
         table.add_row(name, f"{result.figures[key]:.3f}", last)
     console.print(table)
     console.print(

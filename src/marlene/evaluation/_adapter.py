@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
+from river import base
 
 from marlene._common.errors import MarleneError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from marlene.streams import Stream
 
 
 @runtime_checkable
@@ -29,6 +32,16 @@ class BlockLearner(Protocol):
         ...
 
 
+def as_block_learner(model: Any, stream: Stream) -> BlockLearner:  # noqa: ANN401
+    """Return the model itself if it takes blocks, else in a wrapper that hands it row after row."""
+    multi_label = callable(getattr(model, "learn_one", None)) and callable(getattr(model, "predict_one", None))
+    if isinstance(model, (type, base.Classifier)) or not multi_label:
+        raise MarleneError(
+            f"{model!r} is not a River-style multi-label model; BinaryRelevance makes one of a single-label classifier"
+        )
+    return model if isinstance(model, BlockLearner) else RowsForRiver(model, stream.as_example, stream.labels)
+
+
 class RowsForRiver:
     """A River-style model in the shape of a `BlockLearner`.
 
@@ -43,10 +56,8 @@ class RowsForRiver:
     """
 
     def __init__(self, model: Any, as_dict: Any, labels: tuple[str, ...]) -> None:  # noqa: ANN401
-        for needed in ("learn_one", "predict_one"):
-            if not callable(getattr(model, needed, None)):
-                raise MarleneError(f"{type(model).__name__} has no method {needed}; expected a River multi-label model")
         self._model = model
+        self._predict_proba = getattr(model, "predict_proba_one", _not_offered)
         self._as_dict = as_dict
         self._labels = labels
 
@@ -70,15 +81,19 @@ class RowsForRiver:
 
     def _predict(self, x: dict[str, Any]) -> list[float]:
         try:
-            given = self._model.predict_proba_one(x) or {}
-        except (AttributeError, NotImplementedError):
+            given = self._predict_proba(x) or {}
+        except NotImplementedError:
             values = self._model.predict_one(x) or {}
-            return [float(values.get(label, False)) for label in self._labels]
+            return [float(bool(values.get(label))) for label in self._labels]
         return [_positive(given.get(label)) for label in self._labels]
 
     def _learn(self, x: dict[str, Any], y: npt.NDArray[np.int8]) -> None:
         known = {label: bool(value) for label, value in zip(self._labels, y, strict=True) if value >= 0}
         self._model.learn_one(x, known)
+
+
+def _not_offered(_x: dict[str, Any]) -> dict[str, Any]:
+    raise NotImplementedError
 
 
 def _positive(probabilities: dict[bool, float] | None) -> float:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
-from marlene.evaluation._adapter import BlockLearner, RowsForRiver
+from marlene.evaluation._adapter import as_block_learner
 from marlene.evaluation._result import FIGURES, PrequentialResult
 from marlene.metrics import Scores
 
@@ -91,15 +92,14 @@ def prequential(
     >>> from marlene.streams import load
     >>> result = prequential(Majority(), load("yeast"))
     >>> round(result.hamming_score, 3), result.steps.shape
-    (0.768, (2296, 4))
+    (0.769, (2296, 4))
     """
     n = len(stream)
-    run = _Run(
-        model, stream, _at_least(1, "window", n // 10 if window is None else window, clamp=window is None), start
-    )
-    if delay < 0:
-        raise MarleneError(f"delay must be at least 0, not {delay}")
-    _load_kernels(model)
+    window = max(1, n // 10) if window is None else _at_least(1, "window", window)
+    start = n // 20 if start is None else _at_least(-1, "start", start)
+    delay = _at_least(0, "delay", delay)
+    run = _Run(model, stream, window, start)
+    load_kernels(model)
     stopped = ""
     began_cpu, began_wall, base = time.process_time(), time.perf_counter(), memory_mb()
     try:
@@ -110,7 +110,8 @@ def prequential(
                 break
     except KeyboardInterrupt:
         stopped = "interrupted"
-    counts = model.counts() if hasattr(model, "counts") else {}
+    tell_counts: Any = getattr(model, "counts", None)
+    counts = tell_counts() if callable(tell_counts) else {}
     return PrequentialResult(
         stream=stream.name,
         method=method or type(model).__name__,
@@ -124,8 +125,8 @@ def prequential(
         stopped=stopped,
         figures=run.mean(),
         overall=run.overall.as_dict(),
-        models=counts.get("models", 0),
-        drifts=counts.get("drifts", 0),
+        models=int(counts.get("models", 0)),
+        drifts=int(counts.get("drifts", 0)),
         cpu_seconds=time.process_time() - began_cpu,
         wall_seconds=time.perf_counter() - began_wall,
         learn_seconds=run.learn_seconds,
@@ -135,43 +136,40 @@ def prequential(
     )
 
 
-def _load_kernels(model: MultiLabelClassifier) -> None:
+def load_kernels(model: MultiLabelClassifier) -> None:
     """Compile or load what the run will call, so that no time or memory of it counts as the learner's."""
     Scores(1, window=1).update_many(np.zeros((1, 1)), np.zeros((1, 1)), trace=True)
     if hasattr(model, "load_kernels"):
         model.load_kernels()
 
 
-def _at_least(least: int, name: str, value: int, *, clamp: bool) -> int:
-    if value < least and not clamp:
-        raise MarleneError(f"{name} must be at least {least}, not {value}")
-    return max(least, value)
+def _at_least(least: int, name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise MarleneError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
 
 
 class _Run:
     """The state of one evaluation: what was predicted so far, and how well."""
 
-    def __init__(self, model: MultiLabelClassifier, stream: Stream, window: int, start: int | None) -> None:
+    def __init__(self, model: MultiLabelClassifier, stream: Stream, window: int, start: int) -> None:
         n, n_labels = stream.Y.shape
-        self.model = model
         self.stream = stream
-        self.learner: Any = (
-            model if isinstance(model, BlockLearner) else RowsForRiver(model, stream.as_example, stream.labels)
-        )
+        self.learner = as_block_learner(model, stream)
         self.window = window
-        self.start = n // 20 if start is None else start
+        self.start = start
         self.done = 0
         self.learn_seconds = 0.0
-        self.windowed = Scores(n_labels, window=window)
+        self.windowed = Scores(n_labels, window=min(window, n))
         self.overall = Scores(n_labels)
         self.proba = np.empty((n, n_labels), dtype=np.float32)
         self.pred = np.empty((n, n_labels), dtype=np.int8)
-        self.steps = np.empty((max(0, n - max(0, self.start + 1)), len(FIGURES)))
+        self.steps = np.empty((max(0, n - start - 1), len(FIGURES)))
         self.scored = 0
 
     def undelayed(self) -> Iterator[Progress]:
         """Run in blocks, each one call, that grow until a call takes a noticeable time."""
-        n, size = len(self.stream), BLOCK
+        n, size = len(self.stream), 1
         while self.done < n:
             stop = min(n, self.done + size)
             rows = slice(self.done, stop)
@@ -181,13 +179,16 @@ class _Run:
 
     def delayed(self, delay: int) -> Iterator[Progress]:
         """Run example by example; labels that are still under way at the end are learnt then."""
-        n = len(self.stream)
+        n, reported = len(self.stream), 0.0
+        delay = min(delay, n)
         for t in range(n + delay):
             if t < n:
                 self._timed(self.learner.predict_proba_many, self.stream.X[t : t + 1])
             if t >= delay:
                 self._learn(t - delay)
-            if t < n and (self.done % BLOCK == 0 or self.done == n):
+            slow = self.learn_seconds - reported > SECONDS_PER_BLOCK
+            if t < n and (slow or self.done % BLOCK == 0 or self.done == n):
+                reported = self.learn_seconds
                 yield self._progress()
 
     def _learn(self, t: int) -> None:

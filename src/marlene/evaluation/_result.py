@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import math
-import zipfile
+import os
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,6 @@ from marlene._common.errors import MarleneError
 from marlene._common.files import atomic_write
 
 if TYPE_CHECKING:
-    import os
-
     import numpy.typing as npt
 
 FORMAT = "marlene-prequential-result"
@@ -123,10 +121,12 @@ class PrequentialResult:
         np.savez_compressed(buffer, allow_pickle=False, **{name: getattr(self, name) for name in TRACES})
         header = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in TRACES}
         header |= {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(buffer.getbuffer()).hexdigest()}
-        with atomic_write(_beside(path, ".npz")) as file:
-            file.write(buffer.getbuffer())
-        with atomic_write(_beside(path, ".json")) as file:
-            file.write(dump_json(header).encode())
+        with atomic_write(_beside(path, ".json")) as header_file, atomic_write(_beside(path, ".npz")) as arrays_file:
+            # On disk before the arrays take their name, so that a full disk leaves the old pair.
+            header_file.write(dump_json(header).encode())
+            header_file.flush()
+            os.fsync(header_file.fileno())
+            arrays_file.write(buffer.getbuffer())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PrequentialResult:
@@ -135,7 +135,7 @@ class PrequentialResult:
         try:
             header = json.loads(json_path.read_bytes())
             content = npz_path.read_bytes()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise MarleneError(f"{json_path}: cannot be read as a result ({error})") from error
         if not isinstance(header, dict) or header.pop("format", None) != FORMAT:
             raise MarleneError(f"{json_path}: not a result of a prequential run")
@@ -149,9 +149,20 @@ class PrequentialResult:
                 traces = {name: arrays[name] for name in TRACES}
             figures = {key: _number(value) for key, value in header.pop("figures").items()}
             overall = {key: _number(value) for key, value in header.pop("overall").items()}
-            return cls(**header | {"labels": tuple(header["labels"])}, figures=figures, overall=overall, **traces)
-        except (KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+            result = cls(**header | {"labels": tuple(header["labels"])}, figures=figures, overall=overall, **traces)
+            result._refuse_other_shapes()
+        except Exception as error:  # a file made by something else may raise anything
             raise MarleneError(f"{json_path}: a field is absent or not as expected ({error})") from error
+        return result
+
+    def _refuse_other_shapes(self) -> None:
+        if self.steps.ndim != 2 or self.steps.shape[1] != len(FIGURES):
+            raise ValueError(f"steps has shape {self.steps.shape}")
+        for name in ("pred", "proba", "truth"):
+            if getattr(self, name).shape != (self.examples, len(self.labels)):
+                raise ValueError(f"{name} has shape {getattr(self, name).shape}")
+        if set(self.figures) != set(FIGURES):
+            raise ValueError(f"figures are {', '.join(self.figures)}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PrequentialResult):

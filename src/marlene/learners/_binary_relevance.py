@@ -39,31 +39,34 @@ class BinaryRelevance(base.Wrapper[base.Classifier], base.MultiLabelClassifier):
 
         yield {"classifier": naive_bayes.GaussianNB()}  # type: ignore[no-untyped-call]
 
-    def learn_one(self, x: dict[Any, Any], y: dict[Any, bool]) -> None:
-        """Train the classifier of every label in `y`; a label that is not in `y` is not known."""
+    def learn_one(self, x: dict[Any, Any], y: dict[Any, bool], **options: Any) -> None:  # noqa: ANN401
+        """Train the classifier of every label in `y`; a label that is not in `y` is not known.
+
+        Further arguments are the classifier's own.
+        """
         for label, value in y.items():
             if label not in self._of_label:
                 self._of_label[label] = self.classifier.clone()
-            self._of_label[label].learn_one(x, bool(value))
+            self._of_label[label].learn_one(x, bool(value), **options)
 
-    def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, dict[bool, float]]:  # noqa: ANN401
+    def predict_proba_one(self, x: dict[Any, Any], **options: Any) -> dict[Any, dict[bool, float]]:  # noqa: ANN401
         """Return every label's probabilities; 0.5 where its classifier has no opinion."""
-        return {label: _probabilities(model, x) for label, model in self._of_label.items()}
+        return {label: _probabilities(model, x, options) for label, model in self._of_label.items()}
 
-    def predict_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, bool]:  # noqa: ANN401
+    def predict_one(self, x: dict[Any, Any], **options: Any) -> dict[Any, bool]:  # noqa: ANN401
         """Return every label's more probable value."""
-        return {label: p[True] > p[False] for label, p in self.predict_proba_one(x).items()}
+        return {label: p[True] > p[False] for label, p in self.predict_proba_one(x, **options).items()}
 
     def counts(self) -> dict[str, int]:
         """Return the number of models and drifts, as every learner does."""
         return {"models": len(self._of_label), "drifts": 0}
 
 
-def _probabilities(model: base.Classifier, x: dict[Any, Any]) -> dict[bool, float]:
+def _probabilities(model: base.Classifier, x: dict[Any, Any], options: dict[str, Any]) -> dict[bool, float]:
     try:
-        given = model.predict_proba_one(x)
+        given = model.predict_proba_one(x, **options)
     except NotImplementedError:
-        value = model.predict_one(x)
+        value = model.predict_one(x, **options)
         given = {} if value is None else {bool(value): 1.0}
     votes = {value: float(given.get(value, 0.0)) for value in (False, True)}
     total = sum(votes.values())

@@ -8,6 +8,7 @@ import numpy as np
 from river import base
 
 from marlene._common.errors import MarleneError
+from marlene.metrics._checks import as_labels
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,9 +52,9 @@ class Majority(base.MultiLabelClassifier):
         """Return each label's most frequent value."""
         return {label: p[True] > 0.5 for label, p in self.predict_proba_one(x).items()}
 
-    def learn_many(self, X: Any, Y: Any) -> None:  # noqa: ANN401, ARG002 (array-likes)
+    def learn_many(self, X: Any, Y: Any) -> None:  # noqa: ANN401 (array-likes)
         """Count the labels of many examples; the columns of `Y` are labels 0, 1, … or those known already."""
-        self._count(self._checked(Y))
+        self._count(self._checked(X, Y))
 
     def predict_proba_many(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
         """Return the share of positives, the same for every row of `X`."""
@@ -63,9 +64,9 @@ class Majority(base.MultiLabelClassifier):
         """Return each label's most frequent value, for every row of `X`."""
         return (self.predict_proba_many(X) > 0.5).astype(np.int8)
 
-    def test_then_train(self, X: Any, Y: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401, ARG002
+    def test_then_train(self, X: Any, Y: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
         """Predict, then learn, one example after the other; return the predicted probabilities."""
-        truth = self._checked(Y)
+        truth = self._checked(X, Y)
         positive = self._positive + np.cumsum(truth == 1, axis=0) - (truth == 1)
         seen = self._seen + np.cumsum(truth >= 0, axis=0) - (truth >= 0)
         self._count(truth)
@@ -75,10 +76,10 @@ class Majority(base.MultiLabelClassifier):
         """Return the number of models and drifts, as every learner does."""
         return {"models": len(self._column), "drifts": 0}
 
-    def _checked(self, Y: Any) -> npt.NDArray[np.int8]:  # noqa: ANN401
-        truth = np.asarray(Y, dtype=np.int8)
-        if truth.ndim != 2:
-            raise MarleneError(f"Y has {truth.ndim} dimensions, expected 2")
+    def _checked(self, X: Any, Y: Any) -> npt.NDArray[np.int8]:  # noqa: ANN401
+        truth = as_labels(Y, "Y")
+        if X.shape[0] != len(truth):
+            raise MarleneError(f"X has {X.shape[0]} rows and Y {len(truth)}")
         if not self._column:
             self._know(dict.fromkeys(range(truth.shape[1]), False))
         if truth.shape[1] != len(self._column):

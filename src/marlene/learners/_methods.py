@@ -93,5 +93,5 @@ def _river_classifier(dotted: str, seed: int) -> base.Classifier:
     settings = {"seed": seed} if "seed" in inspect.signature(found).parameters else {}
     try:
         return found(**settings)
-    except TypeError as error:
-        raise MarleneError(f"{RIVER}{dotted} cannot be made without parameters: {error}") from error
+    except Exception as error:  # whatever its constructor finds wrong
+        raise MarleneError(f"{RIVER}{dotted} cannot be made with its default parameters: {error}") from error

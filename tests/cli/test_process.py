@@ -1,0 +1,115 @@
+"""The command as a process: terminals, pipes and signals."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.commands import COMMAND, environment
+from tests.evaluation.test_result import JSON_KEYS
+
+SLOW = ["run", "yeast", "--method", "river:naive_bayes.GaussianNB"]
+# A process started in the background of a shell without jobs would ignore SIGINT.
+LISTENING = [
+    *(sys.executable, "-c"),
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from marlene.cli import main; main()",
+]
+
+
+def run(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE):
+    command = [*COMMAND, *arguments]
+    return subprocess.run(command, env=environment(), stdout=stdout, stderr=stderr, text=True, check=False)
+
+
+def on_a_terminal(*arguments):
+    """Return what the command shows on a terminal, and its exit code."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], env=environment(TERM="xterm"), stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while data := os.read(ours, 1 << 16):
+            shown += data
+    except OSError:  # what a terminal says when the other side has closed it
+        pass
+    os.close(ours)
+    return shown.decode(), process.wait()
+
+
+def test_a_pipe_gets_the_result_and_nothing_else():
+    done = run("run", "yeast", "--json")
+    assert done.returncode == 0
+    assert list(json.loads(done.stdout)) == JSON_KEYS
+    assert done.stdout.count("\n") == 1
+    lines = done.stderr.splitlines()
+    assert "2417/2417" in lines[-1]
+    assert all(line.startswith("majority on yeast ") and "examples/s, G-Means macro " in line for line in lines)
+    assert "\x1b" not in done.stderr
+
+
+def test_a_terminal_gets_a_bar_and_then_a_table():
+    shown, code = on_a_terminal("run", "yeast")
+    assert code == 0
+    for words in ("majority on yeast", "━", "examples/s", "G-Means macro 0.0", "micro 0.", "label-set 0.", "left"):
+        assert words in shown
+    assert shown.rindex("2417/2417") < shown.index("Macro-G-Mean") < shown.index("peak memory")
+    assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize("options", [["--json"], []], ids=["json", "table"])
+def test_ctrl_c_prints_what_was_reached(tmp_path, options):
+    out = tmp_path / "out.npz"
+    process = subprocess.Popen(
+        [*LISTENING, *SLOW, "--predictions", str(out), *options],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    first = process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    printed, errors = process.communicate()
+    assert process.returncode == 130, errors
+    assert first.startswith("river:naive_bayes.GaussianNB on yeast ")
+    assert "Traceback" not in errors
+    if options:
+        found = json.loads(printed)
+        assert found["stopped"] == "interrupted"
+        assert 0 < found["examples"] < 2417
+        assert 0 < found["macro_gmean"] < 1
+    else:
+        assert printed.startswith("stopped after ")
+        assert "of 2417 examples; the figures are of those" in printed
+        assert "Macro-G-Mean" in printed
+    assert out.exists()
+
+
+@pytest.mark.parametrize("arguments", [["run", "yeast", "--json"], ["run", "yeast"]], ids=" ".join)
+def test_a_reader_that_has_gone(arguments):
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = run(*arguments, stdout=theirs)
+    os.close(theirs)
+    assert done.returncode == 1
+    assert all(line.startswith("majority on yeast ") for line in done.stderr.splitlines())
+
+
+def test_a_reader_of_everything_that_has_gone():
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = run("run", "yeast", stderr=theirs)
+    os.close(theirs)
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_output_that_cannot_be_written():
+    with open("/dev/full", "w") as full:  # noqa: PTH123 (a device)
+        done = run("run", "yeast", "--json", stdout=full)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "marlene: the output cannot be written (No space left on device)"

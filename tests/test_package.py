@@ -1,0 +1,116 @@
+"""The package as it is published: its wheel, its metadata, its public names, and what its documents promise."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+import marlene
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+MODULES = [
+    module
+    for module in pkgutil.walk_packages(marlene.__path__, "marlene.")
+    if not any(part.startswith("_") for part in module.name.split("."))
+]
+PACKAGES = [module.name for module in MODULES if module.ispkg and module.name != "marlene.kernels"]
+IMPORT = """
+import pathlib, sys
+sys.path.insert(0, sys.argv[1])
+import marlene
+from marlene import cli, drift, evaluation, learners, metrics, streams
+assert pathlib.Path(marlene.__file__).parent.parent == pathlib.Path(sys.argv[1]), marlene.__file__
+print(marlene.__version__, len(streams.load("yeast", limit=10)))
+"""
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_the_wheel_can_be_imported_on_its_own(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    command = [sys.executable, "-I", "-c", IMPORT, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{marlene.__version__} 10\n"
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    packed = {name for name in names if not name.startswith(f"marlene-{marlene.__version__}.dist-info/")}
+    expected = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
+    assert packed == expected | {"marlene/py.typed"}
+
+
+def test_the_metadata_of_the_wheel(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        information = f"marlene-{marlene.__version__}.dist-info"
+        metadata = Parser().parsestr(archive.read(f"{information}/METADATA").decode())
+        entry_points = archive.read(f"{information}/entry_points.txt").decode()
+        assert f"{information}/licenses/LICENSE" in archive.namelist()
+    assert metadata["Version"] == marlene.__version__
+    assert metadata["License-Expression"] == "BSD-3-Clause"
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert {"experiments", "distributed", "sklearn", "all", "dev"} <= set(metadata.get_all("Provides-Extra"))
+    assert "marlene = marlene.cli:main" in entry_points
+
+
+def test_the_version_is_the_same_everywhere():
+    cited = re.search(r"^version: *(\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert cited[1] == marlene.__version__
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_public_names_are_listed_and_exist(name):
+    package = importlib.import_module(name)
+    assert package.__doc__
+    assert len(package.__all__) == len(set(package.__all__)) > 0
+    for public in package.__all__:
+        assert not public.startswith("_")
+        assert hasattr(package, public)
+
+
+@pytest.mark.parametrize("name", [module.name for module in MODULES])
+def test_public_names_are_documented(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    for public in getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")]):
+        found = getattr(module, public)
+        if (inspect.isroutine(found) or inspect.isclass(found)) and found.__module__.startswith("marlene."):
+            assert inspect.getdoc(found), f"{name}.{public}"
+
+
+@pytest.mark.parametrize("forbidden", [r"pickle\.loads?\b", r"allow_pickle *= *True", r"\b(joblib|dill)\.load"])
+def test_nothing_is_unpickled(forbidden):
+    assert [path.name for path in SOURCES if re.search(forbidden, path.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_every_make_command_of_a_document_exists(document):
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    promised = set(re.findall(r"(?:^ {4}|`)make ([\w-]+)", (ROOT / document).read_text(encoding="utf-8"), re.MULTILINE))
+    assert {"test"} <= promised <= targets
+    assert {"demo", "test", "lint", "bench", "clean"} <= targets
+
+
+@pytest.mark.parametrize("document", sorted(path.name for path in ROOT.glob("*.md")))
+def test_every_link_of_a_document_leads_somewhere(document):
+    for link in re.findall(r"\]\(([^)#]+)\)", (ROOT / document).read_text(encoding="utf-8")):
+        assert link.startswith("https://") or (ROOT / link).exists(), link
