@@ -1,0 +1,74 @@
+"""What compiling all kernels costs once, and loading them costs in every later process."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks._load_kernels import PARTS
+from benchmarks._measure import Table, Target, progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+PROGRAM = Path(__file__).with_name("_load_kernels.py")
+ROUNDS = 3
+COLD_SECONDS = 40
+WARM_SECONDS = 1
+
+
+def loaded(parts: Sequence[str], cache: str) -> dict[str, Any]:
+    """Return what loading the kernels of some parts took in a process of its own."""
+    command = [sys.executable, str(PROGRAM), *parts]
+    environment = os.environ | {"MARLENE_CACHE": cache}
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    return dict(json.loads(done.stdout))
+
+
+def cold_table(parts: Sequence[str], cache: str) -> Table:
+    """Measure compiling into an empty cache."""
+    progress("compiling into an empty cache")
+    run = loaded(parts, cache)
+    total = sum(run["seconds"][part] for part in parts)
+    rows = [(part, run["seconds"][part]) for part in parts] + [("together", total)]
+    left_out = f"; not compiled, because nothing calls them: {', '.join(run['unused'])}" if run["unused"] else ""
+    method = (
+        "One process compiles, with an empty cache, all kernels behind the forest, every bank of drift detectors and "
+        f"the scores: {run['compiled']} functions that Python can call{left_out}. Imports, which took "
+        f"{run['seconds']['import']:.2f} s from the start of the process, come before the clock starts. One run."
+    )
+    targets = [Target("compiling everything", total, COLD_SECONDS, "CPU s")] if len(parts) == len(PARTS) else []
+    return Table("Compiling the kernels", method, ("kernels", "CPU s"), [*rows], targets)
+
+
+def warm_table(parts: Sequence[str], cache: str, rounds: int) -> Table:
+    """Measure loading from a full cache, each part in processes of its own."""
+    rows: list[tuple[str | int | float, ...]] = []
+    targets = []
+    for part in parts:
+        progress(f"loading the kernels of the {part} from the cache")
+        runs = [loaded([part], cache) for _ in range(rounds)]
+        imports = statistics.median(run["seconds"]["import"] for run in runs)
+        seconds = statistics.median(run["seconds"][part] for run in runs)
+        rows.append((part, imports, seconds, max(run["compiled"] for run in runs)))
+        if part == "forest":
+            targets.append(Target("warm start of the forest", seconds, WARM_SECONDS, "CPU s"))
+    method = (
+        "Later processes find the kernels in the cache (for the forest: `load_kernels` and `from_state`). Median of "
+        f"{rounds} processes each; the import is counted from the start of the process."
+    )
+    columns = ("kernels", "CPU s of import", "CPU s of loading", "compiled anew")
+    return Table("Loading the kernels", method, columns, rows, targets)
+
+
+def tables(*, quick: bool = False) -> Iterator[Table]:
+    parts = ["detectors"] if quick else [*PARTS]
+    with tempfile.TemporaryDirectory() as cache:
+        yield cold_table(parts, cache)
+        yield warm_table(parts, cache, 1 if quick else ROUNDS)

@@ -1,0 +1,141 @@
+"""The measurements run and fill their tables; how fast anything was is not tested."""
+
+import pytest
+
+from benchmarks import __main__ as program
+from benchmarks import _measure, _report, arff, compilation, forest, scaling
+from benchmarks._measure import Table, Target
+from marlene.streams import load
+
+ARFF = """@relation 'tiny: -C 1'
+@attribute label {0,1}
+@attribute word {0,1}
+@attribute size numeric
+@data
+{0 1}
+{1 1, 2 0.5}
+{}
+"""
+
+
+def check(table, n_rows, n_targets):
+    assert table.rows
+    assert len(table.rows) == n_rows
+    assert len(table.targets) == n_targets
+    for row in table.rows:
+        assert len(row) == len(table.columns)
+        assert all(cell > 0 for cell in row if isinstance(cell, float))
+        assert all(cell >= 0 for cell in row if isinstance(cell, int))
+    assert all(target.measured > 0 for target in table.targets)
+    lines = str(table).splitlines()
+    assert lines[0] == f"### {table.title}"
+    assert sum(line.startswith("|") for line in lines) == n_rows + 2
+    assert sum(line.endswith(("holds.", "MISSED.")) for line in lines) == n_targets
+
+
+def test_reading(tmp_path):
+    file = tmp_path / "tiny.arff"
+    file.write_text(ARFF, encoding="utf-8")
+    table = arff.read_table(file, rounds=1)
+    check(table, n_rows=2, n_targets=2)
+    assert [row[:2] for row in table.rows] == [("marlene", 3), ("liac-arff", 3)]
+
+
+def test_trees_on_yeast():
+    table = forest.yeast(limit=20)
+    check(table, n_rows=3, n_targets=1)
+    assert "14 trees, one per label, predict and then learn 20 examples of 103 features" in table.method
+    assert [row[-1] for row in table.rows] == [14, 14, 14]
+
+
+@pytest.mark.data
+def test_trees_on_slashdot():
+    table = forest.slashdot(limit=5)
+    check(table, n_rows=3, n_targets=1)
+    assert "22 trees, one per label, predict and then learn 5 examples of 1,079 features" in table.method
+
+
+def test_both_ways_of_calling_the_forest_give_the_same():
+    stream = load("yeast", limit=50)
+    votes, nodes = forest.in_one_call(stream)
+    single_votes, single_nodes = forest.one_by_one(stream, [stream.X[[i]] for i in range(len(stream))])
+    assert (votes == single_votes).all()
+    assert nodes == single_nodes
+
+
+def test_cost_over_time():
+    table = scaling.over_time((1000, 2000, 4000), n_features=50, n_nonzeros=5)
+    check(table, n_rows=3, n_targets=1)
+    assert [row[0] for row in table.rows] == ["1 to 1,000", "1,001 to 2,000", "2,001 to 4,000"]
+    assert [row[2] for row in table.rows] == [3, 3, 3]
+
+
+def test_cost_by_size():
+    table = scaling.by_size("sizes", [(50, 5), (500, 5)], before=1, measured=2, target=("cost", 2.0))
+    check(table, n_rows=2, n_targets=1)
+    assert [row[:2] for row in table.rows] == [(50, 5), (500, 5)]
+
+
+@pytest.mark.parametrize(("features", "nonzeros"), [(100, 20), (50, 5), (10_000, 80)])
+def test_generated_rows_have_the_non_zeros_they_should(features, nonzeros):
+    X, y = next(scaling.blocks(features, nonzeros))
+    assert X.shape == (len(y), features)
+    assert X.has_canonical_format
+    assert (X.indptr[1:] - X.indptr[:-1] == nonzeros).all()
+    assert 0.8 < (X[:, [0]].toarray()[:, 0] == y).mean() < 1
+
+
+def test_compilation():
+    cold, warm = compilation.tables(quick=True)
+    check(cold, n_rows=2, n_targets=0)
+    check(warm, n_rows=1, n_targets=0)
+    assert warm.rows[0][-1] == 0
+
+
+def test_without_data_one_line_says_so(monkeypatch):
+    monkeypatch.delenv(_measure.DATA, raising=False)
+    for table in (*arff.tables(quick=True), forest.slashdot(limit=5)):
+        assert str(table).splitlines()[2:] == ["Not measured: $MARLENE_DATA does not say where the data sets are."]
+
+
+def test_targets():
+    fast = Target("speed", 61.0, 60, "× River's", at_least=True)
+    slow = Target("time", 1.5, 1.0, "s")
+    assert fast.holds
+    assert not slow.holds
+    assert str(fast) == "Target: speed at least 60 × River's. Measured 61.0 × River's: holds."
+    assert str(slow) == "Target: time at most 1.00 s. Measured 1.50 s: MISSED."
+    assert _report.summary([Table("a", "", targets=[fast, slow])]) == "1 of 2 targets hold; missed: time."
+
+
+@pytest.fixture
+def stub(monkeypatch, tmp_path):
+    """A program with one measurement that is made at once, and its own file to write."""
+
+    class Stub:
+        @staticmethod
+        def tables(*, quick):
+            yield Table("One", "How.", ("what", "s"), [("quick" if quick else "slow", 1.5)])
+
+    monkeypatch.setattr(program, "BENCHMARKS", {"one": Stub})
+    monkeypatch.setattr(program, "README", tmp_path / "README.md")
+    return tmp_path / "README.md"
+
+
+def test_the_program_prints_and_writes(stub, capsys):
+    program.main(["one", "--quick"])
+    assert "quick" in capsys.readouterr().out
+    assert not stub.exists()
+    program.main(["--write"])
+    assert capsys.readouterr().out == stub.read_text(encoding="utf-8")
+    for wanted in ("| processor", "| river", "| liac-arff", "| numba", "| slow |", "0 of 0 targets hold."):
+        assert wanted in stub.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("arguments", [["two"], ["--write", "--quick"], ["--write", "one"]])
+def test_the_program_refuses(stub, capsys, arguments):
+    with pytest.raises(SystemExit) as ended:
+        program.main(arguments)
+    assert ended.value.code == 2
+    assert "python -m benchmarks: error: " in capsys.readouterr().err
+    assert not stub.exists()
