@@ -1,5 +1,5 @@
 PYTHON ?= python3
-TEST := .venv
+TEST := .venv-test
 DEMO := .venv-demo
 
 .PHONY: demo test lint bench clean
@@ -20,7 +20,7 @@ bench: $(TEST)/ready
 	$(TEST)/bin/python -m benchmarks
 
 clean:
-	rm -rf $(TEST) $(DEMO) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(TEST) $(DEMO) .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(TEST)/ready: pyproject.toml constraints.txt tools/venv.py
