@@ -37,6 +37,12 @@ def first_maximum(values: Sequence[float]) -> int:
     return best
 
 
+def margin(values: Sequence[float]) -> float:
+    """How far the largest value lies above all others; infinite if there are no others to speak of."""
+    possible = sorted(value for value in values if value > -math.inf)
+    return possible[-1] - possible[-2] if len(possible) > 1 else math.inf
+
+
 class Split:
     """An inner node."""
 
@@ -117,6 +123,7 @@ class Leaf:
         """Score both predictors on the example, then count it (items 2 and 3)."""
         if self.tree.leaf_prediction == "adaptive":
             bayes = self.products(x) if self.tree.imitate_underflow else self.log_scores(x)
+            self.tree.note(margin(bayes))
             if first_maximum(self.counts) == y:
                 self.majority_correct += weight
             # An empty vector elects class 0 in naive Bayes but no class among the counts (item 3).
@@ -175,6 +182,13 @@ class NaiveHoeffdingTree:
         Multiply likelihoods as doubles instead of adding logarithms (item 4).
     split_on_all_minus_infinity
         Split on a tie even if every merit is -infinity (item 8).
+
+    Attributes
+    ----------
+    closest_call
+        The smallest margin by which anything was decided so far: naive Bayes' winner where it is scored, a split
+        against the bound, the best feature against the second. What is equal on paper may be decided
+        by the order in which numbers are added.
     """
 
     def __init__(
@@ -210,6 +224,11 @@ class NaiveHoeffdingTree:
         self.n_leaves = 0
         self.depth = 0
         self.splits: list[SplitEvent] = []
+        self.closest_call = math.inf
+
+    def note(self, how_close: float) -> None:
+        """Keep the closest call."""
+        self.closest_call = min(self.closest_call, how_close)
 
     def new_observers(self) -> list[Observer]:
         """One empty observer per feature."""
@@ -301,7 +320,12 @@ class NaiveHoeffdingTree:
             return None
         merit_range = log2(max(2, len(leaf.counts)))
         bound = math.sqrt(merit_range * merit_range * math.log(1.0 / self.delta) / (2.0 * weight))
-        return best if best.merit - second > bound or bound < self.tie_threshold else None
+        self.note(abs(bound - self.tie_threshold))
+        self.note(abs(best.merit - second - bound))
+        if best.merit - second > bound or bound < self.tie_threshold:
+            self.note(best.merit - second)
+            return best
+        return None
 
     def _split(self, leaf: Leaf, suggestion: Suggestion, parent: Split | None, branch: int) -> None:
         """Replace a leaf; its children start with the estimated class counts of the branches (item 9)."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +69,7 @@ def load_state(
         settings = dict(header["settings"])
     except OSError as error:
         raise MarleneError(f"{source}: {error.strerror or 'cannot be read'}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except Exception as error:  # a damaged file may raise anything
         raise MarleneError(f"{source}: not a file of marlene's, or damaged ({error})") from error
     if found != kind:
         raise MarleneError(f"{source}: holds {found!r}, expected {kind!r}")

@@ -211,7 +211,7 @@ def _look_up(
         entry = find(keys, cells, start, order, indices[j])
         for c in range(len(out)):
             if entry < 0:
-                out[c] -= value * value * half_inverse_floor
+                out[c] -= value * half_inverse_floor * value
             elif all_of_them and not mostly_nonzero(stat, entry, c, leaf_class[leaf, c, SEEN]):
                 out[c] += _change(stat, entry, c, value, half_inverse_floor)
 
@@ -220,7 +220,7 @@ def _look_up(
 def _change(stat: Floats, entry: int, c: int, value: float, half_inverse_floor: float) -> float:
     """Return what a non-zero value of a mostly zero feature changes."""
     if stat[entry, c, WEIGHT] == 0.0:
-        return -value * value * half_inverse_floor
+        return -value * half_inverse_floor * value
     return float(value * (2.0 * stat[entry, c, CENTRE] - value) * stat[entry, c, SCALE])
 
 

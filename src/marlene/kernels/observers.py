@@ -50,6 +50,7 @@ LOG_2_PI = math.log(2.0 * math.pi)
 RARE = 8.0
 TINY, HUGE = 1e-100, 1e100
 NO_VARIANCE = -1.0
+LEAST_VARIANCE = 1e-300  # anything less is none, for its inverse would be infinite
 
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def observe(forest: Forest, leaf: int, example: Example, y: int, weight: float, 
         stat[entry, y, 0] += weight
     _refresh_presence(stat, chain, row, state, lists, y)
     if forest.n_numeric > 0:
-        _refresh_numeric(numeric_stat, forest.numeric.chain, row, state, lists, y, forest.n_numeric, variance_floor)
+        _refresh_numeric(numeric_stat, forest.numeric.chain, row, state, lists, y, variance_floor)
 
 
 @inlined
@@ -207,14 +208,19 @@ def gaussian(stat: Floats, entry: int, y: int, seen: float) -> tuple[float, floa
     nonzero = stat[entry, y, WEIGHT]
     mean = stat[entry, y, MEAN]
     squares = stat[entry, y, SQUARES] + mean * mean * (nonzero * (seen - nonzero) / seen)
-    return mean * (nonzero / seen), (squares / (seen - 1.0) if seen > 1.0 else 0.0)
+    variance = squares / (seen - 1.0) if seen > 1.0 else 0.0
+    return mean * (nonzero / seen), (variance if variance > LEAST_VARIANCE else 0.0)
 
 
 @inlined
 def _refresh_numeric(
-    stat: Floats, chain: Int32s, row: Ints, state: Floats, lists: Int32s, y: int, n_numeric: int, variance_floor: float
+    stat: Floats, chain: Int32s, row: Ints, state: Floats, lists: Int32s, y: int, variance_floor: float
 ) -> None:
-    """Compute every Gaussian of a class anew, the base sum over them and the list of mostly non-zero features."""
+    """Compute every Gaussian of a class anew, the base sum over them and the list of mostly non-zero features.
+
+    A feature that is always zero has the density 1 / sqrt(2 π floor) there. The sum is taken relative to all features
+    being so, which is the same for every class: it need not be touched when features are added.
+    """
     seen = state[SEEN]
     start = row[NUMERIC_START]
     total = 0.0
@@ -248,8 +254,7 @@ def _refresh_numeric(
     lists[MOSTLY_NONZERO] = first
     total -= 0.5 * (dispersed * LOG_2_PI + (logarithms + math.log(product)))
     if variance_floor > 0.0:
-        never = n_numeric - state[ACTIVE_NUMERIC]
-        total -= 0.5 * never * (LOG_2_PI + math.log(variance_floor))
+        total += 0.5 * state[ACTIVE_NUMERIC] * (LOG_2_PI + math.log(variance_floor))
     state[BASE_NUMERIC] = total
 
 

@@ -296,7 +296,7 @@ def numeric_branches(summary: Floats, threshold: float, branches: Floats) -> Non
 @inlined
 def _weights_beside(threshold: float, mean: float, variance: float, weight: float) -> tuple[float, float]:
     if variance <= 0.0:
-        return (weight, 0.0) if threshold < mean else (0.0, weight)
+        return (weight, 0.0) if threshold <= mean else (0.0, weight)
     deviation = math.sqrt(variance)
     distance = threshold - mean
     density = (1.0 / (SQRT_2_PI * deviation)) * math.exp(-(distance * distance / (2.0 * deviation * deviation)))

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 ORDERS = 48
 SMALLEST_ORDER = 3
-FIBONACCI = np.int64(-7046029254386353131)
+# Unsigned, because to the compiler a product of signed numbers never overflows.
+FIBONACCI, MIDDLE_BITS = np.uint64(11400714819323198485), np.uint64(20)
 
 
 class Table(NamedTuple):
@@ -82,7 +83,8 @@ def release(free: Ints, link: Ints, start: int, order: int) -> None:
 
 @inlined
 def _home(key: int, order: int) -> int:
-    return int(((key * FIBONACCI) >> 20) & ((2 << order) - 1))
+    spread = (np.uint64(key) * FIBONACCI) >> MIDDLE_BITS
+    return int(np.int64(spread) & ((2 << order) - 1))
 
 
 @inlined

@@ -11,18 +11,16 @@ from marlene._common.errors import MarleneError
 from marlene._common.state_files import load_state, save_state
 from marlene.kernels import forest as kernels
 from marlene.kernels.forest_state import (
-    ADAPTIVE,
     ALIVE,
     DEPTH,
     LEAVES,
-    MAJORITY,
-    NAIVE_BAYES,
     SPLITS,
     Settings,
     empty_forest,
     feature_fields,
 )
-from marlene.trees._rows import as_rows
+from marlene.trees._parameters import LEAF_PREDICTIONS, as_kinds, checked
+from marlene.trees._rows import as_floats, as_rows
 from marlene.trees._rules import feature_use, rules
 from marlene.trees._storage import compact, expand, grown, lengthened
 
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
 
 KIND = "hoeffding-forest"
 VERSION = 1
-LEAF_PREDICTIONS = {"majority": MAJORITY, "naive_bayes": NAIVE_BAYES, "adaptive": ADAPTIVE}
-NAMED_KINDS = {"numeric": 0, "binary": 2}
 LARGEST_WEIGHT = 2**31 - 1
 
 
@@ -106,31 +102,19 @@ class HoeffdingForest:
         max_nodes: int = 0,
         variance_floor: float = 1e-4,
     ) -> None:
-        _check(n_classes >= 2, "n_classes must be at least 2", n_classes)
-        _check(grace_period > 0, "grace_period must be positive", grace_period)
-        _check(0 < delta < 1, "delta must lie between 0 and 1", delta)
-        _check(tie_threshold >= 0, "tie_threshold must not be negative", tie_threshold)
-        _check(split_points >= 1, "split_points must be at least 1", split_points)
-        _check(max_depth >= 0, "max_depth must not be negative", max_depth)
-        _check(max_nodes >= 0, "max_nodes must not be negative", max_nodes)
-        _check(0 <= variance_floor < math.inf, "variance_floor must not be negative", variance_floor)
-        _check(
-            leaf_prediction in LEAF_PREDICTIONS,
-            f"leaf_prediction must be one of {[*LEAF_PREDICTIONS]}",
-            leaf_prediction,
-        )
-        self._parameters: dict[str, Any] = {
-            "n_classes": int(n_classes),
-            "grace_period": float(grace_period),
-            "delta": float(delta),
-            "tie_threshold": float(tie_threshold),
-            "split_points": int(split_points),
+        given = {
+            "n_classes": n_classes,
+            "grace_period": grace_period,
+            "delta": delta,
+            "tie_threshold": tie_threshold,
+            "split_points": split_points,
             "leaf_prediction": leaf_prediction,
-            "max_depth": int(max_depth),
-            "max_nodes": int(max_nodes),
-            "variance_floor": float(variance_floor),
+            "max_depth": max_depth,
+            "max_nodes": max_nodes,
+            "variance_floor": variance_floor,
         }
-        self._arrays = empty_forest(_as_kinds(kinds), int(n_classes))
+        self._parameters: dict[str, Any] = {name: checked(name, value) for name, value in given.items()}
+        self._arrays = empty_forest(as_kinds(kinds), int(n_classes))
         self._settings = Settings(
             float(grace_period),
             math.log(1.0 / delta),
@@ -191,7 +175,7 @@ class HoeffdingForest:
 
     def add(self, count: int = 1) -> Ints:
         """Plant `count` trees and return their ids, the lowest ones that are free."""
-        _check(count >= 0, "count must not be negative", count)
+        count = checked("count", count)
         free = np.flatnonzero(self._arrays.tree[:, ALIVE] == 0)
         if len(free) < count:
             have = len(self._arrays.tree)
@@ -209,7 +193,7 @@ class HoeffdingForest:
 
     def add_features(self, kinds: Sequence[int | str]) -> None:
         """Append features; for all that was learnt so far they were zero."""
-        fields: dict[str, Any] = feature_fields(np.concatenate([self._arrays.kind, _as_kinds(kinds)]))
+        fields: dict[str, Any] = feature_fields(np.concatenate([self._arrays.kind, as_kinds(kinds)]))
         self._arrays = self._arrays._replace(**fields)
 
     def votes(self, x: Any, ids: npt.ArrayLike | None = None) -> Floats:  # noqa: ANN401 (array-like)
@@ -230,7 +214,7 @@ class HoeffdingForest:
 
     def learn(self, ids: npt.ArrayLike, x: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
         """Train trees on one example; class and weight are given for all of them or for each."""
-        self.learn_many(ids, _one_row(x), np.atleast_2d(y), np.atleast_2d(weights))
+        self.learn_many(ids, _one_row(x), _per_tree("y", y), _per_tree("weights", weights))
 
     def learn_many(self, ids: npt.ArrayLike, X: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
         """Train trees on the rows of a matrix, as `test_then_train` does."""
@@ -293,6 +277,8 @@ class HoeffdingForest:
         names
             Names of the features. Default x0, x1, …
         """
+        if names is not None and len(names) != len(self._arrays.kind):
+            raise MarleneError(f"names: there are {len(names)} for {len(self._arrays.kind)} features")
         return rules(self._arrays, int(self._known([tree])[0]), names)
 
     def feature_use(self, tree: int) -> dict[int, int]:
@@ -308,8 +294,8 @@ class HoeffdingForest:
         """Return the forest whose `state` and `settings` these are; it goes on to the bit where that one stood."""
         try:
             forest = cls(np.asarray(state["kind"]).tolist(), **settings)
-        except (KeyError, TypeError) as error:
-            raise MarleneError(f"not the state of a forest, or damaged: {error}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise MarleneError(f"not the state of a forest, or damaged: {error!r}") from error
         forest._arrays = expand(state, forest.n_classes)
         return forest
 
@@ -343,7 +329,7 @@ class HoeffdingForest:
         trial.remove(trees)
 
     def _known(self, ids: npt.ArrayLike) -> Ints:
-        trees = np.atleast_1d(np.asarray(ids))
+        trees = np.atleast_1d(_as_array("ids", ids))
         if trees.ndim != 1 or (len(trees) and trees.dtype.kind not in "iu"):
             raise MarleneError("ids must be a list of whole numbers")
         alive = self._arrays.tree[:, ALIVE]
@@ -353,40 +339,35 @@ class HoeffdingForest:
         return trees.astype(np.int64)
 
 
-def _check(holds: bool, rule: str, value: object) -> None:
-    if not holds:
-        raise MarleneError(f"{rule}, not {value!r}")
-
-
-def _as_kinds(kinds: Sequence[int | str]) -> Ints:
-    codes = []
-    for position, kind in enumerate(kinds):
-        code = NAMED_KINDS.get(kind, -1) if isinstance(kind, str) else int(kind)
-        if code != 0 and code < 2:
-            raise MarleneError(
-                f"kinds[{position}] is {kind!r}; expected 'numeric', 'binary' or the number of values, 2 or more"
-            )
-        codes.append(code)
-    return np.array(codes, np.int64)
-
-
 def _one_row(x: Any) -> Any:  # noqa: ANN401 (array-like)
-    row = x if hasattr(x, "tocsr") else np.asarray(x, dtype=np.float64)
+    row = x if hasattr(x, "tocsr") else as_floats(x)
     row = row.reshape(1, -1) if row.ndim == 1 else row
     if row.ndim != 2 or row.shape[0] != 1:
         raise MarleneError(f"x has shape {row.shape}, expected one row")
     return row
 
 
-def _whole_numbers(name: str, values: npt.ArrayLike, shape: tuple[int, int], largest: int) -> Ints:
-    given = np.asarray(values)
+def _as_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
     try:
-        numbers = np.broadcast_to(given[:, None] if given.ndim == 1 else given, shape)
+        return np.asarray(values)
     except ValueError as error:
-        raise MarleneError(f"{name} has shape {given.shape}, expected {shape} or {shape[:1]}") from error
-    if numbers.dtype.kind not in "biuf":
+        raise MarleneError(f"{name} must be whole numbers ({error})") from error
+
+
+def _per_tree(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    given = _as_array(name, values)
+    return given[None] if given.ndim == 1 else given
+
+
+def _whole_numbers(name: str, values: npt.ArrayLike, shape: tuple[int, int], largest: int) -> Ints:
+    given = _as_array(name, values)
+    if given.shape not in {(), shape, shape[:1]}:
+        raise MarleneError(f"{name} has shape {given.shape}, expected {shape} or {shape[:1]}")
+    if given.dtype.kind not in "biuf":
         raise MarleneError(f"{name} must be whole numbers")
-    whole = np.ascontiguousarray(numbers.astype(np.int64))
+    numbers = np.broadcast_to(given[:, None] if given.ndim == 1 else given, shape)
+    with np.errstate(invalid="ignore"):
+        whole = np.ascontiguousarray(numbers.astype(np.int64))
     wrong = (whole != numbers) | (whole < 0) | (whole > largest)
     if wrong.any():
         row, tree = (int(i) for i in np.argwhere(wrong)[0])

@@ -10,48 +10,64 @@ import scipy.sparse as sp
 from marlene._common.errors import MarleneError
 from marlene.kernels.forest import Rows
 
+LARGEST_VALUE = 1e100  # squares of greater ones would soon not be finite
+
 
 def as_rows(X: Any, kinds: np.ndarray[Any, np.dtype[np.int64]]) -> Rows:  # noqa: ANN401 (array-likes)
     """Return a matrix as rows without explicit zeros, after checking it against the kinds of the features.
 
     A dense and a sparse matrix with the same values give the same rows.
     """
-    matrix = _sparse(X)
-    if matrix.shape[1] != len(kinds):
-        raise MarleneError(f"X has {matrix.shape[1]} columns, but the forest has {len(kinds)} features")
-    rows = Rows(
-        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), np.ascontiguousarray(matrix.data, np.float64)
-    )
+    given = X if sp.issparse(X) else as_floats(X)
+    if given.ndim != 2:
+        raise MarleneError(f"X has {given.ndim} dimensions, expected 2")
+    if given.shape[1] != len(kinds):
+        raise MarleneError(f"X has {given.shape[1]} columns, but the forest has {len(kinds)} features")
+    rows = _from_sparse(given) if sp.issparse(given) else _from_dense(given)
     _check_values(rows, kinds)
     return rows
 
 
-def _sparse(X: Any) -> Any:  # noqa: ANN401
-    if not sp.issparse(X):
-        try:
-            dense = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise MarleneError(f"X holds something that is not a number ({error})") from error
-        if dense.ndim != 2:
-            raise MarleneError(f"X has {dense.ndim} dimensions, expected 2")
-        return sp.csr_array(dense)
+def as_floats(X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401
+    """Return an array-like as an array."""
+    try:
+        return np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MarleneError(f"X holds something that is not a number ({error})") from error
+
+
+def _from_dense(X: np.ndarray[Any, np.dtype[np.float64]]) -> Rows:
+    present = X != 0
+    starts = np.zeros(len(X) + 1, np.int64)
+    np.cumsum(np.count_nonzero(present, axis=1), out=starts[1:])
+    return Rows(starts, np.ascontiguousarray(np.nonzero(present)[1], np.int64), X[present])
+
+
+def _from_sparse(X: Any) -> Rows:  # noqa: ANN401
     matrix = sp.csr_array(X, dtype=np.float64, copy=not X.has_canonical_format) if X.format == "csr" else X.tocsr()
     matrix.sum_duplicates()
     if (matrix.data == 0).any():
         matrix = matrix.copy()
         matrix.eliminate_zeros()
-    return matrix
+    return Rows(
+        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), np.ascontiguousarray(matrix.data, np.float64)
+    )
 
 
 def _check_values(rows: Rows, kinds: np.ndarray[Any, np.dtype[np.int64]]) -> None:
     values = rows.values
+    if len(values) == 0:
+        return
+    if rows.indices.min() < 0 or rows.indices.max() >= len(kinds):
+        raise MarleneError(f"X names a column that is not one of 0 to {len(kinds) - 1}")
     kind = kinds[rows.indices]
     with np.errstate(invalid="ignore"):
         coded = (kind > 0) & ~np.isnan(values)
-        wrong = np.isinf(values) | (coded & ((values < 0) | (values >= kind) | (values != np.floor(values))))
+        wrong = coded & ((values < 0) | (values >= kind) | (values != np.floor(values)))
+        wrong |= np.abs(values) > LARGEST_VALUE
     if not wrong.any():
         return
     position = int(np.argmax(wrong))
     row = int(np.searchsorted(rows.starts, position, side="right")) - 1
-    expected = f"one of 0 to {kind[position] - 1}" if kind[position] else "a finite number or NaN"
+    expected = f"one of 0 to {kind[position] - 1}" if kind[position] else f"a number up to {LARGEST_VALUE:g} or NaN"
     raise MarleneError(f"row {row}, feature {rows.indices[position]}: expected {expected}, found {values[position]:g}")

@@ -1,0 +1,62 @@
+"""What a forest may be asked to be."""
+
+from __future__ import annotations
+
+import operator
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene.kernels.forest_state import ADAPTIVE, MAJORITY, NAIVE_BAYES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+LEAF_PREDICTIONS = {"majority": MAJORITY, "naive_bayes": NAIVE_BAYES, "adaptive": ADAPTIVE}
+NAMED_KINDS = {"numeric": 0, "binary": 2}
+MOST_VALUES = MOST_CLASSES = 2**16
+MOST_SPLIT_POINTS = 1000
+LARGEST = 2**31 - 1
+ACCEPTED: dict[Callable[[Any], Any], type] = {int: Integral, float: Real, str: str}
+# What a parameter must be: its type, a test, and both in words.
+RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool], str]] = {
+    "n_classes": (int, lambda n: 2 <= n <= MOST_CLASSES, f"a whole number from 2 to {MOST_CLASSES}"),
+    "grace_period": (float, lambda w: w > 0, "a positive number"),
+    "delta": (float, lambda p: 0 < p < 1, "a number between 0 and 1"),
+    "tie_threshold": (float, lambda b: b >= 0, "a number of at least 0"),
+    "split_points": (int, lambda n: 1 <= n <= MOST_SPLIT_POINTS, f"a whole number from 1 to {MOST_SPLIT_POINTS}"),
+    "leaf_prediction": (str, lambda rule: rule in LEAF_PREDICTIONS, f"one of {[*LEAF_PREDICTIONS]}"),
+    "max_depth": (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0"),
+    "max_nodes": (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0"),
+    "variance_floor": (float, lambda v: v == 0 or 1e-100 <= v <= 1e100, "0 or a number from 1e-100 to 1e100"),
+    "count": (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0"),
+}
+
+
+def checked(name: str, value: Any) -> Any:  # noqa: ANN401 (any parameter)
+    """Return a parameter as one of Python's own numbers or words; a wrong one is an error that says what is right."""
+    convert, holds, rule = RULES[name]
+    if not isinstance(value, ACCEPTED[convert]) or not holds(value):
+        raise MarleneError(f"{name} must be {rule}, not {value!r}")
+    return convert(value)
+
+
+def as_kinds(kinds: Sequence[int | str]) -> npt.NDArray[np.int64]:
+    """Return 0 for every numeric feature and for any other the number of its values."""
+    codes = []
+    for position, kind in enumerate(kinds):
+        try:
+            code = NAMED_KINDS.get(kind, -1) if isinstance(kind, str) else operator.index(kind)
+        except TypeError:
+            code = -1
+        if code != 0 and not 2 <= code <= MOST_VALUES:
+            raise MarleneError(
+                f"kinds[{position}] is {kind!r}; expected 'numeric', 'binary' or the number of values, "
+                f"2 to {MOST_VALUES}"
+            )
+        codes.append(code)
+    return np.array(codes, np.int64)

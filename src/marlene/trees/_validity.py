@@ -1,0 +1,180 @@
+"""Whether named arrays can be the state of a forest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene.kernels.forest_state import (
+    ABSENT,
+    ALIVE,
+    BRANCHES,
+    CHILDREN,
+    CLASSES,
+    DEPTH,
+    EQUALS_TEST,
+    FEATURE,
+    HEAVIEST,
+    IS_LEAF,
+    IS_SPLIT,
+    LEAF,
+    LEAVES,
+    LEVEL,
+    MISSING_VALUE,
+    MULTIWAY_TEST,
+    NUMERIC_ORDER,
+    NUMERIC_START,
+    NUMERIC_TEST,
+    NUMERIC_USED,
+    PRESENCE_ORDER,
+    PRESENCE_START,
+    PRESENCE_USED,
+    ROOT,
+    SCALE,
+    SEEN,
+    SPLITS,
+    STATE,
+    TEST,
+    VALUE_SHIFT,
+    WEIGHT,
+)
+from marlene.kernels.observers import RARE
+from marlene.kernels.tables import ORDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    Arrays = dict[str, npt.NDArray[Any]]
+    Ints = npt.NDArray[np.int64]
+    Bools = npt.NDArray[np.bool_]
+
+TABLES = {
+    "presence": (PRESENCE_START, PRESENCE_ORDER, PRESENCE_USED),
+    "numeric": (NUMERIC_START, NUMERIC_ORDER, NUMERIC_USED),
+}
+SAME_LENGTH = (
+    ("node", "node_value", "node_count"),
+    ("leaf", "leaf_weight", "leaf_class", "leaf_list"),
+    *((f"{name}_key", f"{name}_stat", f"{name}_chain") for name in TABLES),
+)
+
+
+def block_sizes(branches: Ints) -> Ints:
+    """Return for every split how many nodes the block of its children has."""
+    return np.int64(1) << np.ceil(np.log2(branches)).astype(np.int64)
+
+
+def _require(holds: bool | np.bool_, what: str) -> None:
+    if not holds:
+        raise MarleneError(f"not the state of a forest, or damaged: {what}")
+
+
+def checked_state(given: Mapping[str, npt.NDArray[Any]], like: Arrays) -> Arrays:
+    """Return the arrays in the types of `like`, the state of a forest without trees.
+
+    Arrays that would make a kernel leave their bounds or run for ever are an error.
+    """
+    arrays: Arrays = {}
+    for name, model in like.items():
+        _require(name in given, f"there is no array {name!r}")
+        array = np.asarray(given[name])
+        _require(array.ndim == model.ndim and array.shape[1:] == model.shape[1:], f"the shape of {name!r}")
+        _require(np.can_cast(array.dtype, model.dtype), f"the type of {name!r}")
+        arrays[name] = np.ascontiguousarray(array, model.dtype)
+        if model.dtype.kind == "f" and name != "node_value":
+            _require(np.isfinite(array).all(), f"{name!r} holds something that is not a number")
+    for name in ("node_count", "leaf_weight"):
+        _require((arrays[name] >= 0).all(), f"{name!r} holds something negative")
+    for group in SAME_LENGTH:
+        _require(len({len(arrays[name]) for name in group}) == 1, f"the lengths of {', '.join(group)}")
+    _check_trees(arrays)
+    _check_splits(arrays)
+    for which, name in enumerate(TABLES):
+        _check_table(arrays, which, name)
+    return arrays
+
+
+def _check_trees(arrays: Arrays) -> None:
+    tree, node, leaf = arrays["tree"], arrays["node"], arrays["leaf"]
+    n_classes = arrays["node_count"].shape[1]
+    _require(np.isin(tree[:, ALIVE], (0, 1)).all() and (tree[tree[:, ALIVE] == 0] == 0).all(), "the trees")
+    roots = tree[tree[:, ROOT] != 0, ROOT] - 1
+    # Nodes stand level by level: first the roots, then one block for every split, in the order of the splits.
+    _require(np.array_equal(np.sort(roots), np.arange(len(roots))) and len(roots) <= len(node), "the roots")
+    _require((node[roots, STATE] != ABSENT).all(), "the roots")
+    is_split = node[:, STATE] == IS_SPLIT
+    _require(np.isin(node[:, STATE], (ABSENT, IS_LEAF, IS_SPLIT)).all(), "the states of the nodes")
+    _require(((node[:, CLASSES] >= 0) & (node[:, CLASSES] <= n_classes)).all(), "the classes of the nodes")
+    _require(((node[:, LEVEL] >= 0) & (node[:, LEVEL] <= len(node))).all(), "the levels of the nodes")
+    _require((tree >= 0).all() and (tree[:, DEPTH] <= len(node)).all(), "the trees")
+    for column, count in ((SPLITS, is_split.sum()), (LEAVES, len(leaf))):
+        _require((tree[:, column] <= len(node)).all() and tree[:, column].sum() == count, "the sizes of the trees")
+    owned = node[node[:, STATE] == IS_LEAF, LEAF]
+    _require(np.array_equal(owned, np.arange(len(leaf))), "the leaves of the nodes")
+    branches = node[is_split, BRANCHES]
+    _require(((branches >= 1) & (branches <= len(node))).all(), "the branches of the splits")
+    sizes = block_sizes(branches)
+    children = len(roots) + np.cumsum(sizes) - sizes
+    _require(np.array_equal(node[is_split, CHILDREN], children), "the children of the splits")
+    _require(len(node) == len(roots) + int(sizes.sum()), "the number of nodes")
+    _require((np.flatnonzero(is_split) < children).all(), "the order of the nodes")
+
+
+def _check_splits(arrays: Arrays) -> None:
+    is_split = arrays["node"][:, STATE] == IS_SPLIT
+    split, value = arrays["node"][is_split], arrays["node_value"][is_split]
+    feature, test, branches = split[:, FEATURE], split[:, TEST], split[:, BRANCHES]
+    _require(((feature >= 0) & (feature < len(arrays["kind"]))).all(), "the features of the splits")
+    kind = arrays["kind"][feature]
+    numeric = (test == NUMERIC_TEST) & (kind == 0) & (branches == 2) & np.isfinite(value)
+    equals = (test == EQUALS_TEST) & (branches == 2) & (value >= 0) & (value < kind)
+    multiway = (test == MULTIWAY_TEST) & (branches <= kind)
+    _require((numeric | equals | multiway).all(), "the tests of the splits")
+    _require(((split[:, HEAVIEST] >= 0) & (split[:, HEAVIEST] < branches)).all(), "the heaviest branches")
+
+
+def _check_table(arrays: Arrays, which: int, name: str) -> None:
+    leaf, key, stat = arrays["leaf"], arrays[f"{name}_key"], arrays[f"{name}_stat"]
+    start, order, used = (leaf[:, column] for column in TABLES[name])
+    _require((start == 0).all() and ((order >= 0) & (order < ORDERS)).all(), f"the sizes of the {name} tables")
+    room = np.where(order > 0, np.int64(1) << np.maximum(order - 1, 0), 0)
+    filled = (used >= 0) & (used <= len(key)) & (used <= room) & (room <= np.maximum(8, 4 * used))
+    _require(filled.all() and int(used.sum()) == len(key), f"the use of the {name} tables")
+    value, feature = key >> VALUE_SHIFT, key & ((1 << VALUE_SHIFT) - 1)
+    _require(((key >= 0) & (feature < len(arrays["kind"]))).all(), f"the keys of the {name} tables")
+    kind = arrays["kind"][feature]
+    right = (value == MISSING_VALUE) | ((value > 0) & (value < kind)) if which == 0 else (value == 0) & (kind == 0)
+    owner = np.repeat(np.arange(len(leaf)), used)
+    distinct = len(np.unique(np.stack([owner, key]), axis=1).T) == len(key)
+    _require(right.all() and distinct, f"the keys of the {name} tables")
+    seen = arrays["leaf_class"][owner, :, SEEN]
+    weight = stat[:, :, WEIGHT if which else 0]
+    _require((seen >= 0).all() and (weight >= 0).all(), f"the weights of the {name} tables")
+    if which == 0:
+        listed = ((value == 1) & (kind == 2))[:, None] & (RARE * weight > seen + 1.0)
+    else:
+        listed = (weight > 0) & ((2.0 * weight > seen) | (stat[:, :, SCALE] < 0.0))
+    heads, chain = arrays["leaf_list"][:, :, which], arrays[f"{name}_chain"]
+    within = ((heads >= 0) & (heads <= used[:, None])).all() and ((chain >= 0) & (chain <= used[owner][:, None])).all()
+    _require(within and _lists_hold(heads, chain, used, listed), f"the lists of the {name} tables")
+
+
+def _lists_hold(heads: Ints, chain: Ints, used: Ints, listed: Bools) -> bool:
+    """Tell whether the list of every leaf and class holds the entries it should, each of them once."""
+    starts = np.cumsum(used) - used
+    found = np.zeros(listed.shape, np.bool_)
+    for c in range(listed.shape[1]):
+        place, begin = heads[:, c], starts
+        while len(place):
+            going = place > 0
+            begin = begin[going]
+            entry = begin + place[going] - 1
+            if found[entry, c].any():
+                return False
+            found[entry, c] = True
+            place = chain[entry, c]
+    return np.array_equal(found, listed)
