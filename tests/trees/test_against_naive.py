@@ -173,6 +173,15 @@ def test_the_first_example_scores_naive_bayes_for_class_0_only(first):
         assert forest.votes(x)[0].tolist() == pytest.approx(naive.votes(x))
 
 
+@pytest.mark.parametrize("size", [2.0**-700, 2.0**-400, 2.0**300])
+@pytest.mark.parametrize("variance_floor", [0.0, 1e-4])
+def test_very_small_and_very_large_values(size, variance_floor):
+    data = sample(2, ["sparse", "sparse", "numeric"], 500)
+    data = Sample(data.kinds, data.X * [size, size, 1], data.y, data.w)
+    options = {"leaf_prediction": "naive_bayes", "grace_period": 100.5, "variance_floor": variance_floor}
+    assert agree(data, 2, options)[0] > 20
+
+
 def test_a_threshold_at_the_mean_of_values_too_small_to_have_a_variance():
     X = 2.0**-700 * np.tile([[1.0], [3.0], [3.0], [3.0]], (100, 1))
     data = Sample(["numeric"], X, np.tile([0, 0, 1, 1], 100), np.ones(400, np.int64))

@@ -143,7 +143,9 @@ def test_memory_is_used_again():
         assert ids.tolist() == [0, 1, 2, 3, 4]
         forest.learn_many(ids, data.X, data.y, data.w)
         forest.remove(ids)
-        sizes.append(forest.nbytes)
+        arrays = forest._arrays
+        tops = (arrays.node_top, arrays.leaf_top, arrays.presence.top, arrays.numeric.top)
+        sizes.append((forest.nbytes, *(int(top[0]) for top in tops)))
     assert len(forest) == 0
     assert sizes[-1] == sizes[8]
     assert forest == forest.clone()
@@ -343,13 +345,23 @@ def test_an_unseen_branch_votes_as_its_split_and_grows_when_trained():
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-160, 1e-20, 1e20, 1e99])
 def test_votes_are_numbers_however_large_or_small_the_values(size, floor):
     rng = np.random.default_rng(9)
-    X = size * rng.normal(size=(400, 4)) * (rng.random((400, 4)) < [1, 0.5, 0.1, 0.5])
-    forest = HoeffdingForest(["numeric"] * 4, variance_floor=floor, **OPTIONS)
+    X = [size, size, size, 1] * rng.normal(size=(400, 4)) * (rng.random((400, 4)) < [0.6, 0.2, 0.02, 1])
+    forest = HoeffdingForest(["numeric"] * 4, variance_floor=floor, leaf_prediction="naive_bayes", **OPTIONS)
     forest.add()
-    votes = forest.test_then_train([0], X, X[:, 0] > 0, rng.integers(0, 6, 400))
+    votes = forest.test_then_train([0], X, rng.integers(0, 2, 400), rng.integers(0, 6, 400))
     assert np.isfinite(votes).all()
     sums = votes.sum(axis=2)
     assert ((np.abs(sums - 1) < 1e-12) | (sums == 0)).all()
+
+
+@pytest.mark.parametrize("size", [2.0**-700, 2.0**-530])
+@pytest.mark.parametrize("y", [0, 1])
+def test_a_value_too_small_for_a_square_belongs_to_the_class_that_had_it(size, y):
+    forest = HoeffdingForest(["numeric", "numeric"], variance_floor=0, leaf_prediction="naive_bayes")
+    forest.add()
+    forest.learn_many([0], [[size, 1], [3 * size, 2], [0, 1], [0, 3]], [y, y, 1 - y, 1 - y])
+    assert forest.votes([2 * size, 1.5])[0].tolist() == [1 - y, y]
+    assert forest.votes([0, 1.5])[0].tolist() == [y, 1 - y]
 
 
 def test_kernels_can_be_loaded_beforehand(data):
