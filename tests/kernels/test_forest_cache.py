@@ -23,7 +23,7 @@ import json
 from marlene.kernels import forest, splits
 from tests.kernels.test_forest_cache import results
 given = results()
-kernels = (forest.vote_block, forest.learn_block, forest.rebuild_index, forest.remove_tree, splits.new_space)
+kernels = (forest.run_block, forest.rebuild_index, forest.remove_tree, splits.new_space)
 misses = sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels)
 hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels)
 print(json.dumps([given, misses, hits]))

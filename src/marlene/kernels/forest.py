@@ -182,7 +182,7 @@ def _grow_leaf(forest: Forest, tree: int, node: int, branch: int) -> int:
     return int(child)
 
 
-@inlined
+@subkernel
 def learn(
     forest: Forest,
     settings: Settings,
@@ -222,30 +222,22 @@ def learn(
 
 
 @kernel
-def vote_block(forest: Forest, settings: Settings, trees: Ints, rows: Rows, out: Floats) -> None:
-    """Write the votes of `trees` on every row (rows × trees × classes)."""
-    dense = np.zeros(len(forest.kind))
-    scratch = np.empty((2, forest.node_count.shape[1]))
-    for row in range(len(rows.starts) - 1):
-        missing = open_row(rows, row, dense)
-        stored = slice(rows.starts[row], rows.starts[row + 1])
-        example = Example(rows.indices[stored], rows.values[stored], dense, missing)
-        for t in range(len(trees)):
-            node, branch = route(forest, trees[t], dense)
-            vote(forest, settings, node, branch, example, False, scratch, out[row, t])
-        close_row(rows, row, dense)
-
-
-@kernel
-def learn_block(
-    forest: Forest, settings: Settings, trees: Ints, rows: Rows, y: Ints, weights: Ints, position: Ints, out: Floats
+def run_block(
+    forest: Forest,
+    settings: Settings,
+    trees: Ints,
+    rows: Rows,
+    y: Ints,
+    weights: Ints,
+    position: Ints,
+    out: Floats,
 ) -> None:
-    """Train `trees` on every row with classes `y` and weights `weights` (rows × trees), from `position` on.
+    """Let `trees` vote on every row, and train them on it where a weight is not 0, from `position` on.
 
-    `position` (row, tree, …) is moved forward; the block is done when the row is past the last, and otherwise the
-    arrays are too small for that row and tree, to which nothing was done: it needs as many further entries of the
-    presence and of the numeric table as the other two numbers say. The votes before training are written to `out`
-    (rows × trees × classes).
+    Classes `y` and weights are given per row and tree. `position` (row, tree, …) is moved forward; the block is done
+    when the row is past the last, and otherwise the arrays are too small for that row and tree, to which nothing was
+    done: it needs as many further entries of the presence and of the numeric table as the other two numbers say. The
+    votes before training are written to `out` (rows × trees × classes).
     """
     dense = np.zeros(len(forest.kind))
     space = new_space(forest.widest, forest.node_count.shape[1])

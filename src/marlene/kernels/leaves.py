@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FACTORS = 8
 
 
-@inlined
+@subkernel
 def votes_of(
     forest: Forest, settings: Settings, node: int, example: Example, learning: bool, scratch: Floats, out: Floats
 ) -> int:

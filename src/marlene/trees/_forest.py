@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from marlene.kernels.forest import Rows
+
     Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]
 
@@ -208,9 +210,8 @@ class HoeffdingForest:
         """Return the votes (examples × trees × classes) on the rows of a matrix."""
         trees = self.ids if ids is None else self._known(ids)
         rows = as_rows(X, self._arrays.kind)
-        out = np.zeros((len(rows.starts) - 1, len(trees), self.n_classes))
-        kernels.vote_block(self._arrays, self._settings, trees, rows, out)
-        return out
+        nothing = np.zeros((len(rows.starts) - 1, len(trees)), np.int64)
+        return self._run(trees, rows, nothing, nothing)
 
     def learn(self, ids: npt.ArrayLike, x: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
         """Train trees on one example; class and weight are given for all of them or for each."""
@@ -246,13 +247,16 @@ class HoeffdingForest:
         shape = (len(rows.starts) - 1, len(trees))
         classes = _whole_numbers("y", y, shape, self.n_classes - 1)
         whole_weights = _whole_numbers("weights", weights, shape, LARGEST_WEIGHT)
-        out = np.zeros((*shape, self.n_classes))
+        return self._run(trees, rows, classes, whole_weights)
+
+    def _run(self, trees: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
+        out = np.zeros((*weights.shape, self.n_classes))
         position = np.zeros(4, np.int64)
-        while True:
-            kernels.learn_block(self._arrays, self._settings, trees, rows, classes, whole_weights, position, out)
-            if position[0] == shape[0]:
-                return out
-            self._arrays = grown(self._arrays, int(position[2]), int(position[3]))
+        while position[0] < len(weights):
+            kernels.run_block(self._arrays, self._settings, trees, rows, classes, weights, position, out)
+            if position[0] < len(weights):
+                self._arrays = grown(self._arrays, int(position[2]), int(position[3]))
+        return out
 
     def n_nodes(self, tree: int) -> int:
         """Return the number of splits and leaves of a tree."""
@@ -325,7 +329,6 @@ class HoeffdingForest:
         trial = self.clone()
         trees = trial.add()
         trial.learn_many(trees, np.zeros((1, len(trial.kinds))), 0)
-        trial.votes_many(np.zeros((1, len(trial.kinds))))
         trial.remove(trees)
 
     def _known(self, ids: npt.ArrayLike) -> Ints:
