@@ -12,6 +12,7 @@ import pytest
 from tests.cli.commands import COMMAND, environment
 from tests.evaluation.test_result import JSON_KEYS
 
+FAST = ["run", "yeast", "--method", "majority"]
 SLOW = ["run", "yeast", "--method", "river:naive_bayes.GaussianNB"]
 # A process started in the background of a shell without jobs would ignore SIGINT.
 LISTENING = [
@@ -43,7 +44,7 @@ def on_a_terminal(*arguments):
 
 
 def test_a_pipe_gets_the_result_and_nothing_else():
-    done = run("run", "yeast", "--json")
+    done = run(*FAST, "--json")
     assert done.returncode == 0
     assert list(json.loads(done.stdout)) == JSON_KEYS
     assert done.stdout.count("\n") == 1
@@ -54,7 +55,7 @@ def test_a_pipe_gets_the_result_and_nothing_else():
 
 
 def test_a_terminal_gets_a_bar_and_then_a_table():
-    shown, code = on_a_terminal("run", "yeast")
+    shown, code = on_a_terminal(*FAST)
     assert code == 0
     for words in ("majority on yeast", "━", "examples/s", "G-Means macro 0.0", "micro 0.", "label-set 0.", "left"):
         assert words in shown
@@ -90,7 +91,7 @@ def test_ctrl_c_prints_what_was_reached(tmp_path, options):
     assert out.exists()
 
 
-@pytest.mark.parametrize("arguments", [["run", "yeast", "--json"], ["run", "yeast"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [[*FAST, "--json"], FAST], ids=" ".join)
 def test_a_reader_that_has_gone(arguments):
     ours, theirs = os.pipe()
     os.close(ours)
@@ -103,13 +104,13 @@ def test_a_reader_that_has_gone(arguments):
 def test_a_reader_of_everything_that_has_gone():
     ours, theirs = os.pipe()
     os.close(ours)
-    done = run("run", "yeast", stderr=theirs)
+    done = run(*FAST, stderr=theirs)
     os.close(theirs)
     assert (done.returncode, done.stdout) == (1, "")
 
 
 def test_output_that_cannot_be_written():
     with open("/dev/full", "w") as full:  # noqa: PTH123 (a device)
-        done = run("run", "yeast", "--json", stdout=full)
+        done = run(*FAST, "--json", stdout=full)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "marlene: the output cannot be written (No space left on device)"

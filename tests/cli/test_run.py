@@ -14,6 +14,7 @@ from tests.evaluation.test_result import JSON_KEYS
 
 call = pytest.fixture(caller)
 RIVER = "river:naive_bayes.GaussianNB"
+MAJORITY = ("--method", "majority")
 
 
 @pytest.fixture
@@ -31,7 +32,9 @@ def mail(tmp_path):
 @pytest.fixture
 def run_json(call, mail):
     def run(*options):
-        outcome = call("run", mail, "--labels", "is_*", "--json", *options)
+        outcome = call(
+            "run", mail, "--labels", "is_*", "--json", *(() if "--method" in options else MAJORITY), *options
+        )
         assert outcome.code == 0, outcome.err
         assert outcome.out.count("\n") == 1
         return json.loads(outcome.out)
@@ -39,7 +42,7 @@ def run_json(call, mail):
     return run
 
 
-@pytest.mark.parametrize("method", ["majority", RIVER])
+@pytest.mark.parametrize("method", ["majority", "br-marlene", "br-resampled", RIVER])
 def test_json_is_one_object_with_the_agreed_keys(run_json, mail, method):
     found = run_json("--method", method, "--seed", 7)
     assert list(found) == JSON_KEYS
@@ -121,19 +124,19 @@ def test_ways_to_name_labels(call, mail, labels):
 
 
 def test_the_table(call, mail):
-    outcome = call("run", mail, "--labels", "is_*")
+    outcome = call("run", mail, "--labels", "is_*", *MAJORITY)
     assert outcome.code == 0
     assert "majority on mail" in outcome.out
     for words in ("Macro-G-Mean", "Micro-G-Mean", "Label-set-G-Mean", "Hamming score", "60 examples", "2 labels"):
         assert words in outcome.out
     assert "stopped" not in outcome.out
-    nothing_scored = call("run", mail, "--labels", "is_*", "--start", 60)
+    nothing_scored = call("run", mail, "--labels", "is_*", "--start", 60, *MAJORITY)
     assert nothing_scored.code == 0
     assert "nan" in nothing_scored.out
 
 
 def test_progress_where_there_is_no_terminal(call, mail):
-    outcome = call("run", mail, "--labels", "is_*")
+    outcome = call("run", mail, "--labels", "is_*", *MAJORITY)
     lines = outcome.err.splitlines()
     assert all(line.startswith("majority on mail ") for line in lines)
     assert all("examples/s" in line for line in lines)
@@ -166,7 +169,7 @@ def test_a_label_that_never_occurs_costs_one_warning(call, tmp_path, method):
 @pytest.mark.parametrize("name", ["[bold]", "{task}", "a b", "ü", "%s"])
 def test_names_that_could_be_taken_for_commands(call, mail, name):
     path = mail.rename(mail.with_name(f"{name}.csv"))
-    outcome = call("run", path, "--labels", "is_*")
+    outcome = call("run", path, "--labels", "is_*", *MAJORITY)
     assert outcome.code == 0
     assert f"majority on {path.stem}" in outcome.out
 

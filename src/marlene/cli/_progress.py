@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from marlene import evaluation
 
 LINES = 10
+WIDE = 130
 
 
 @contextlib.contextmanager
@@ -46,7 +47,7 @@ def run_progress(title: str) -> Iterator[Callable[[evaluation.Progress], None]]:
         began = time.monotonic()
 
         def show(progress: evaluation.Progress) -> None:
-            note = _note(progress, time.monotonic() - began)
+            note = _note(progress, time.monotonic() - began, short=console.width < WIDE)
             bar.update(task, completed=progress.done, total=progress.total, note=note)
 
         yield show
@@ -61,20 +62,24 @@ class _Lines:
         self._next = 1
 
     def __call__(self, progress: evaluation.Progress) -> None:
-        if progress.done * LINES < self._next * progress.total:
+        if progress.done * LINES < self._next * progress.total and progress.done != progress.resumed:
             return
         self._next = progress.done * LINES // progress.total + 1
         seconds = time.monotonic() - self._began
-        left = seconds / progress.done * (progress.total - progress.done)
-        note = _note(progress, seconds)
-        print(f"{self._title} {progress.done}/{progress.total}, {note}, {left:.0f} s left", file=sys.stderr, flush=True)
+        left = seconds / max(1, progress.done - progress.resumed) * (progress.total - progress.done)
+        note = _note(progress, seconds) + (f", {left:.0f} s left" if progress.done > progress.resumed else "")
+        print(f"{self._title} {progress.done}/{progress.total}, {note}", file=sys.stderr, flush=True)
 
 
-def _note(progress: evaluation.Progress, seconds: float) -> str:
-    speed = f"{progress.done / max(seconds, 1e-9):,.0f} examples/s"
+def _note(progress: evaluation.Progress, seconds: float, short: bool = False) -> str:
+    if progress.done == progress.resumed:
+        return "as the checkpoint has it"
+    speed = f"{(progress.done - progress.resumed) / max(seconds, 1e-9):,.0f} examples/s"
     if not progress.current:
         return speed
     shown = (("macro", "macro_gmean"), ("micro", "micro_gmean"), ("label-set", "label_set_gmean"))
+    if short:
+        return f"{speed}, G-Means " + " ".join(f"{progress.current[key]:.3f}" for _, key in shown)
     return f"{speed}, G-Means " + ", ".join(f"{name} {progress.current[key]:.3f}" for name, key in shown)
 
 

@@ -10,14 +10,13 @@ from pathlib import Path  # noqa: TC003 (typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
+from marlene.cli import _published
 from marlene.cli._progress import bytes_progress, run_progress
+from marlene.cli._report import print_figures, print_insight, print_next
 from marlene.evaluation import prequential
 from marlene.evaluation._prequential import load_kernels
 from marlene.evaluation._result import dump_json
@@ -40,6 +39,10 @@ def run(
     method: Annotated[str, typer.Option(help="See `marlene methods`.")] = DEFAULT_METHOD,
     seed: Annotated[int, typer.Option(help="What the method's random numbers depend on.")] = 1,
     features: Annotated[str, typer.Option(help="auto, numeric, or binary (whether a value is non-zero).")] = "auto",
+    drift: Annotated[str | None, typer.Option(help="Drift detector: ddm-oci (default), ddm, adwin, none.")] = None,
+    source: Annotated[
+        list[str] | None, typer.Option(help="A stream learnt whole before the target; may be given several times.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N examples.")] = None,
     window: Annotated[int | None, typer.Option(min=1, help="Window of the figures; default a tenth.")] = None,
     start: Annotated[
@@ -50,46 +53,76 @@ def run(
     predictions: Annotated[
         Path | None, typer.Option(help="Write pred, proba and truth of every example to this npz file.")
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Keep the state in this file; run again with it, a run that was stopped goes on."),
+    ] = None,
+    every: Annotated[
+        int | None, typer.Option(min=1, help="Write the checkpoint every N examples; default every 10 s or so.")
+    ] = None,
 ) -> None:
     """Test-then-train a method over a stream and print its G-Means."""
     if features not in ("auto", "numeric", "binary"):
         raise MarleneError(f"--features {features!r} is not one of auto, numeric, binary")
-    if predictions is not None:
-        _refuse_unwritable(predictions)
-    model = create(method, seed)
+    if every is not None and checkpoint is None:
+        raise MarleneError("--every says how often a checkpoint is written: it needs --checkpoint FILE")
+    for option, path in (("--predictions", predictions), ("--checkpoint", checkpoint)):
+        if path is not None:
+            _refuse_unwritable(option, path)
+    model = create(method, seed, drift=drift)
     load_kernels(model)
     base = memory_mb()
     loaded = _load(stream, labels, features, limit)
+    sources = [_load(name, labels, features, None) for name in source or []]
+    before = time.process_time()
     try:
         with run_progress(f"{method} on {loaded.name}") as show:
             result = prequential(
-                model, loaded, window=window, start=start, delay=delay, callbacks=[show], method=method, seed=seed
+                model,
+                loaded,
+                window=window,
+                start=start,
+                delay=delay,
+                callbacks=[show],
+                method=method,
+                seed=seed,
+                sources=sources,
+                checkpoint=checkpoint,
+                every=every,
             )
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
         if isinstance(error, MarleneError) or not method.startswith(RIVER):
             raise
         raise MarleneError(f"{method} cannot learn {loaded.name}: {error}") from error
-    result = replace(result, base_rss_mb=base, cpu_seconds=time.process_time())
+    result = replace(result, base_rss_mb=base, cpu_seconds=before + result.cpu_seconds)
     try:
         _save_predictions(result, predictions)
     finally:
         if json:
             print(dump_json(result.report()))
         else:
-            _print_result(result, len(loaded))
+            console = Console()
+            usual = (limit, window, start, delay, source) == (None, None, None, 0, None) and not result.stopped
+            paper = _published.BR_MARLENE.get(stream.lower(), ()) if method == "br-marlene" and usual else ()
+            print_figures(console, result, len(loaded), paper)
+            if hasattr(model, "transfer_matrix") and result.examples:
+                print_insight(console, model, result.examples, [given.name for given in sources])
+                named = ["--labels", labels] if labels else []
+                learnt = [word for name in source or [] for word in ("--source", name)]
+                print_next(console, method, ["marlene", "run", stream, *named, *learnt], bool(paper))
     if result.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
 
 
-def _refuse_unwritable(path: Path) -> None:
+def _refuse_unwritable(option: str, path: Path) -> None:
     """Say so before the run rather than after it."""
     folder = path.absolute().parent
     if not folder.is_dir():
-        raise MarleneError(f"--predictions {path}: there is no folder {folder}")
+        raise MarleneError(f"{option} {path}: there is no folder {folder}")
     if not os.access(folder, os.W_OK):
-        raise MarleneError(f"--predictions {path}: the folder {folder} cannot be written")
+        raise MarleneError(f"{option} {path}: the folder {folder} cannot be written")
     if path.exists() and not path.is_file():
-        raise MarleneError(f"--predictions {path}: this is not an ordinary file")
+        raise MarleneError(f"{option} {path}: this is not an ordinary file")
 
 
 def _load(source: str, labels: str | None, features: str, limit: int | None) -> Stream:
@@ -110,29 +143,3 @@ def _save_predictions(result: PrequentialResult, path: Path | None) -> None:
         result.save_predictions(path)
     except OSError as error:
         raise MarleneError(f"--predictions {path}: {error.strerror}") from error
-
-
-def _print_result(result: PrequentialResult, total: int) -> None:
-    console = Console()
-    if result.stopped:
-        console.print(f"stopped after {result.examples} of {total} examples; the figures are of those")
-    table = Table(title=escape(f"{result.method} on {result.stream}"), box=box.SIMPLE_HEAD)
-    table.add_column("figure")
-    table.add_column("mean over the stream", justify="right")
-    table.add_column("last window", justify="right")
-    names = {
-        "macro_gmean": "Macro-G-Mean",
-        "micro_gmean": "Micro-G-Mean",
-        "label_set_gmean": "Label-set-G-Mean",
-        "hamming_score": "Hamming score",
-    }
-    for key, name in names.items():
-        last = f"{result.trace(key)[-1]:.3f}" if len(result.steps) else "-"
-        table.add_row(name, f"{result.figures[key]:.3f}", last)
-    console.print(table)
-    console.print(
-        f"{result.examples} examples, {result.features} features, {len(result.labels)} labels; "
-        f"window {result.window}, {len(result.steps)} steps scored\n"
-        f"{result.models} models, {result.drifts} drifts; learning {result.learn_seconds:.2f} s CPU, "
-        f"in all {result.cpu_seconds:.2f} s CPU; peak memory {result.peak_rss_mb:.0f} MB"
-    )

@@ -12,11 +12,13 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
 from marlene.evaluation._adapter import as_block_learner
+from marlene.evaluation._checkpoint import Checkpoint
 from marlene.evaluation._result import FIGURES, PrequentialResult
 from marlene.metrics import Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    import os
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
     from river.base import MultiLabelClassifier
@@ -41,6 +43,8 @@ class Progress:
         Their means over the scored steps so far.
     learn_seconds
         CPU time of the test-then-train calls so far.
+    resumed
+        Examples that were predicted before, by the run that this one goes on with.
     """
 
     done: int
@@ -48,6 +52,7 @@ class Progress:
     current: dict[str, float]
     mean: dict[str, float]
     learn_seconds: float
+    resumed: int = 0
 
 
 def prequential(
@@ -60,8 +65,11 @@ def prequential(
     callbacks: Sequence[Callable[[Progress], bool | None]] = (),
     method: str | None = None,
     seed: int | None = None,
+    sources: Sequence[Stream] = (),
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: int | None = None,
 ) -> PrequentialResult:
-    """Predict and then learn every example of a stream, and score the predictions as the paper does (section V-C).
+    """Predict and then learn every example of a stream, and score the predictions as the paper does (section VI-C).
 
     Parameters
     ----------
@@ -80,6 +88,15 @@ def prequential(
         Called after every block of examples; one that returns True ends the run.
     method, seed
         Recorded in the result. Default: the model's class name, and none.
+    sources
+        Streams that are learnt whole, in this order, before the first example is predicted.
+    checkpoint
+        A file that the state of learner and evaluation is kept in. If it is there already, the run goes on where that
+        one stopped, and its outcome is, to the bit, that of a run that never stopped; times add up. The file of
+        another run is refused.
+    every
+        Write the checkpoint after every so many examples. Default: after some 10 s of learning, or less often where
+        writing takes long; and at the end.
 
     Returns
     -------
@@ -98,23 +115,31 @@ def prequential(
     window = max(1, n // 10) if window is None else _at_least(1, "window", window)
     start = n // 20 if start is None else _at_least(-1, "start", start)
     delay = _at_least(0, "delay", delay)
-    run = _Run(model, stream, window, start)
+    every = None if every is None else _at_least(1, "every", every)
+    if every is not None and checkpoint is None:
+        raise MarleneError("every= says how often a checkpoint is written, but there is no checkpoint=")
+    method = method or type(model).__name__
+    if sources and not hasattr(model, "declare"):
+        raise MarleneError(f"{method} does not learn from other streams, so it cannot be given sources")
+    run = _Run(model, stream, window, start, every)
+    saved = None
+    if checkpoint is not None:
+        settings = {"method": method, "seed": seed, "window": window, "start": start, "delay": delay}
+        saved = Checkpoint(checkpoint, every, model, stream, sources, settings)
     load_kernels(model)
-    stopped = ""
-    began_cpu, began_wall, base = time.process_time(), time.perf_counter(), memory_mb()
+    base = memory_mb()
+    run.begin()
     try:
-        for progress in run.undelayed() if delay == 0 else run.delayed(delay):
-            answers = [callback(progress) for callback in callbacks]
-            if any(answers):
-                stopped = "callback"
-                break
+        if saved is None or not saved.resume(run):
+            _make_ready(model, stream, sources)
+        stopped = _go_through(run, delay, callbacks, saved)
     except KeyboardInterrupt:
         stopped = "interrupted"
     tell_counts: Any = getattr(model, "counts", None)
     counts = tell_counts() if callable(tell_counts) else {}
     return PrequentialResult(
         stream=stream.name,
-        method=method or type(model).__name__,
+        method=method,
         seed=seed,
         examples=run.done,
         features=len(stream.features),
@@ -127,10 +152,10 @@ def prequential(
         overall=run.overall.as_dict(),
         models=int(counts.get("models", 0)),
         drifts=int(counts.get("drifts", 0)),
-        cpu_seconds=time.process_time() - began_cpu,
-        wall_seconds=time.perf_counter() - began_wall,
+        cpu_seconds=run.cpu_seconds,
+        wall_seconds=run.wall_seconds,
         learn_seconds=run.learn_seconds,
-        peak_rss_mb=memory_mb(peak=True),
+        peak_rss_mb=run.peak_rss_mb,
         base_rss_mb=base,
         **run.traces(),
     )
@@ -143,6 +168,31 @@ def load_kernels(model: MultiLabelClassifier) -> None:
         model.load_kernels()
 
 
+def _make_ready(model: Any, stream: Stream, sources: Sequence[Stream]) -> None:  # noqa: ANN401 (some can be told)
+    for source in sources:
+        model.declare(source.features, source.labels, stream=source.name)
+        model.learn_many(source.X, source.Y, stream=source.name)
+    if hasattr(model, "declare"):
+        model.declare(stream.features, stream.labels)
+
+
+def _go_through(
+    run: _Run, delay: int, callbacks: Sequence[Callable[[Progress], bool | None]], saved: Checkpoint | None
+) -> str:
+    """Run to the end, or until a callback has had enough; return what ended the run early."""
+    stopped = ""
+    for progress in run.blocks(delay):
+        answers = [callback(progress) for callback in callbacks]
+        if any(answers):
+            stopped = "callback"
+            break
+        if saved is not None:
+            saved.offer(run)
+    if saved is not None:
+        saved.close(run)
+    return stopped
+
+
 def _at_least(least: int, name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise MarleneError(f"{name} must be a whole number of at least {least}, not {value!r}")
@@ -152,13 +202,16 @@ def _at_least(least: int, name: str, value: object) -> int:
 class _Run:
     """The state of one evaluation: what was predicted so far, and how well."""
 
-    def __init__(self, model: MultiLabelClassifier, stream: Stream, window: int, start: int) -> None:
+    def __init__(self, model: MultiLabelClassifier, stream: Stream, window: int, start: int, every: int | None) -> None:
         n, n_labels = stream.Y.shape
         self.stream = stream
         self.learner = as_block_learner(model, stream)
         self.window = window
         self.start = start
+        self.every = every
         self.done = 0
+        self.resumed = 0
+        self.finished = False
         self.learn_seconds = 0.0
         self.windowed = Scores(n_labels, window=min(window, n))
         self.overall = Scores(n_labels)
@@ -166,28 +219,59 @@ class _Run:
         self.pred = np.empty((n, n_labels), dtype=np.int8)
         self.steps = np.empty((max(0, n - start - 1), len(FIGURES)))
         self.scored = 0
+        self._earlier_peak = 0.0
 
-    def undelayed(self) -> Iterator[Progress]:
+    def begin(self, cpu_seconds: float = 0.0, wall_seconds: float = 0.0) -> None:
+        """Start the clocks, at what they showed before."""
+        self._began_cpu = time.process_time() - cpu_seconds
+        self._began_wall = time.perf_counter() - wall_seconds
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time since the beginning."""
+        return time.process_time() - self._began_cpu
+
+    @property
+    def wall_seconds(self) -> float:
+        """Wall-clock time since the beginning."""
+        return time.perf_counter() - self._began_wall
+
+    @property
+    def peak_rss_mb(self) -> float:
+        """Memory of the process at its peak."""
+        return max(self._earlier_peak, memory_mb(peak=True))
+
+    def blocks(self, delay: int) -> Iterator[Progress]:
+        """Run to the end; between two blocks, learner and figures stand where every example done is accounted for."""
+        if self.resumed:
+            yield self._progress()
+        if not self.finished:
+            yield from self._undelayed() if delay == 0 else self._delayed(delay)
+            self.finished = True
+
+    def _undelayed(self) -> Iterator[Progress]:
         """Run in blocks, each one call, that grow until a call takes a noticeable time."""
         n, size = len(self.stream), 1
         while self.done < n:
             stop = min(n, self.done + size)
+            if self.every is not None:
+                stop = min(stop, self.done + self.every - self.done % self.every)
             rows = slice(self.done, stop)
             spent = self._timed(self.learner.test_then_train, self.stream.X[rows], self.stream.Y[rows])
             yield self._progress()
-            size = max(1, min(4 * size, int(size * SECONDS_PER_BLOCK / max(spent, 1e-3))))
+            size = max(1, min(4 * size, int((stop - rows.start) * SECONDS_PER_BLOCK / max(spent, 1e-3))))
 
-    def delayed(self, delay: int) -> Iterator[Progress]:
+    def _delayed(self, delay: int) -> Iterator[Progress]:
         """Run example by example; labels that are still under way at the end are learnt then."""
-        n, reported = len(self.stream), 0.0
+        n, reported = len(self.stream), self.learn_seconds
         delay = min(delay, n)
-        for t in range(n + delay):
+        for t in range(self.done, n + delay):
             if t < n:
                 self._timed(self.learner.predict_proba_many, self.stream.X[t : t + 1])
             if t >= delay:
                 self._learn(t - delay)
             slow = self.learn_seconds - reported > SECONDS_PER_BLOCK
-            if t < n and (slow or self.done % BLOCK == 0 or self.done == n):
+            if t < n and (slow or self.done % (self.every or BLOCK) == 0 or self.done == n):
                 reported = self.learn_seconds
                 yield self._progress()
 
@@ -226,7 +310,7 @@ class _Run:
 
     def _progress(self) -> Progress:
         current = dict(zip(FIGURES, self.steps[self.scored - 1].tolist(), strict=True)) if self.scored else {}
-        return Progress(self.done, len(self.stream), current, self.mean(), self.learn_seconds)
+        return Progress(self.done, len(self.stream), current, self.mean(), self.learn_seconds, self.resumed)
 
     def traces(self) -> dict[str, Any]:
         """Return the arrays of the result."""
@@ -236,3 +320,32 @@ class _Run:
             "proba": self.proba[: self.done],
             "truth": self.stream.Y[: self.done],
         }
+
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Return position and times as a JSON header, predictions and figures as named arrays."""
+        numbers = ("done", "scored", "finished", "learn_seconds", "cpu_seconds", "wall_seconds", "peak_rss_mb")
+        arrays: dict[str, npt.NDArray[Any]] = {name: a for name, a in self.traces().items() if name != "truth"}
+        for name in ("windowed", "overall"):
+            arrays |= {f"{name}.{part}": array for part, array in getattr(self, name).state().items()}
+        return {name: getattr(self, name) for name in numbers}, arrays
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go back to what `state` gave."""
+        self.done, self.scored = int(header["done"]), int(header["scored"])
+        if not 0 <= self.done <= len(self.stream) or self.scored != max(0, self.done - self.start - 1):
+            raise MarleneError(f"example {self.done} of {len(self.stream)}, {self.scored} scored")
+        for name, length in (("proba", self.done), ("pred", self.done), ("steps", self.scored)):
+            whole = getattr(self, name)
+            if arrays[name].shape != whole[:length].shape or arrays[name].dtype != whole.dtype:
+                raise MarleneError(f"{name} is {arrays[name].dtype} of shape {arrays[name].shape}")
+            whole[:length] = arrays[name]
+        for name in ("windowed", "overall"):
+            prefix = f"{name}."
+            parts = {key.removeprefix(prefix): a for key, a in arrays.items() if key.startswith(prefix)}
+            scores = Scores.from_state(parts)
+            if (scores.n_labels, scores.window) != (getattr(self, name).n_labels, getattr(self, name).window):
+                raise MarleneError(f"the {name} scores are those of another run")
+            setattr(self, name, scores)
+        self.resumed, self.finished = self.done, bool(header["finished"])
+        self.learn_seconds, self._earlier_peak = float(header["learn_seconds"]), float(header["peak_rss_mb"])
+        self.begin(float(header["cpu_seconds"]), float(header["wall_seconds"]))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marlene.kernels.compile import kernel
+from marlene.kernels.compile import inlined, kernel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -126,27 +126,33 @@ def first_absent(alive: Bits, ids: Whole) -> int:
     return -1
 
 
-@kernel
-def ddm_oci_reset(arrays: DDMOCIArrays, i: int) -> None:
-    """Let detector i start afresh."""
+@inlined
+def _start_ddm_oci(arrays: DDMOCIArrays, i: int) -> None:
     arrays.n[i] = 0
     arrays.minority[i] = 1
     arrays.p[i] = 0.0
     arrays.s[i] = np.nan
     arrays.p_max[i] = SMALLEST_POSITIVE
     arrays.s_max[i] = SMALLEST_POSITIVE
-    arrays.class_size[i] = 0.5
     arrays.class_size_den[i] = 0.5
-    arrays.recall_num[i] = 0.0
-    arrays.recall_den[i] = 0.0
+    for c in range(2):
+        arrays.class_size[i, c] = 0.5
+        arrays.recall_num[i, c] = 0.0
+        arrays.recall_den[i, c] = 0.0
     arrays.signal[i] = IN_CONTROL
 
 
 @kernel
+def ddm_oci_reset(arrays: DDMOCIArrays, i: int) -> None:
+    """Let detector i start afresh."""
+    _start_ddm_oci(arrays, i)
+
+
+@inlined
 def ddm_oci_step(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int, correct: bool, truth: int) -> int:
     """Tell detector i whether an example of class `truth` (0 or 1) was predicted right; return what it says."""
     if arrays.signal[i] == DRIFT:
-        ddm_oci_reset(arrays, i)
+        _start_ddm_oci(arrays, i)
     arrays.n[i] += 1
     true_class = 1 if truth else 0
     for c in range(2):
@@ -175,7 +181,7 @@ def ddm_oci_step(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int, cor
     return signal
 
 
-@kernel
+@inlined
 def _ddm_oci_test(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int) -> int:
     p, s = arrays.p[i], arrays.s[i]
     # Without an example of the minority class s is NaN, and all three comparisons are false.

@@ -222,6 +222,9 @@ def _refresh_numeric(
     being so, which is the same for every class: it need not be touched when features are added.
     """
     seen = state[SEEN]
+    # A division takes longer than the rest of the loop: `gaussian` with two divisions for all features.
+    inverse = 1.0 / seen
+    inverse_less_one = 1.0 / (seen - 1.0) if seen > 1.0 else 0.0
     start = row[NUMERIC_START]
     total = 0.0
     logarithms = 0.0
@@ -231,10 +234,14 @@ def _refresh_numeric(
     for entry in range(start, start + row[NUMERIC_USED]):
         if stat[entry, y, WEIGHT] == 0.0:
             continue
-        mean, variance = gaussian(stat, entry, y, seen)
-        variance = max(variance, variance_floor)
+        nonzero, mean = stat[entry, y, WEIGHT], stat[entry, y, MEAN]
+        squares = stat[entry, y, SQUARES]
+        if nonzero != seen:
+            squares += mean * mean * (nonzero * (seen - nonzero) * inverse)
+            mean *= nonzero * inverse
+        variance = max(squares * inverse_less_one, variance_floor)
         stat[entry, y, CENTRE] = mean
-        if variance > 0.0:
+        if variance > LEAST_VARIANCE:
             stat[entry, y, SCALE] = 0.5 / variance
             dispersed += 1
             if TINY < variance < HUGE:

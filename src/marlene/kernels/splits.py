@@ -71,6 +71,8 @@ class Space(NamedTuple):
         Weight, least and greatest value, mean and variance of a numeric feature, per class.
     found
         Best and second-best gain; feature, sort of test and value of the best.
+    votes
+        Votes per class.
     """
 
     scores: npt.NDArray[np.float64]
@@ -78,6 +80,7 @@ class Space(NamedTuple):
     lengths: npt.NDArray[np.int64]
     summary: npt.NDArray[np.float64]
     found: npt.NDArray[np.float64]
+    votes: npt.NDArray[np.float64]
 
 
 @kernel
@@ -89,6 +92,7 @@ def new_space(widest: int, n_classes: int) -> Space:
         np.zeros(widest, np.int64),
         np.empty((n_classes, SUMMARY_COLUMNS)),
         np.empty(5),
+        np.zeros(n_classes),
     )
 
 

@@ -1,7 +1,8 @@
 """Learners for multi-label streams."""
 
 from marlene.learners._binary_relevance import BinaryRelevance
+from marlene.learners._br_marlene import BRMarlene, BRResampled
 from marlene.learners._majority import Majority
 from marlene.learners._methods import METHODS, Method, create
 
-__all__ = ["METHODS", "BinaryRelevance", "Majority", "Method", "create"]
+__all__ = ["METHODS", "BRMarlene", "BRResampled", "BinaryRelevance", "Majority", "Method", "create"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from river import base
@@ -11,6 +11,8 @@ from marlene._common.errors import MarleneError
 from marlene.metrics._checks import as_labels
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
 
@@ -75,6 +77,23 @@ class Majority(base.MultiLabelClassifier):
     def counts(self) -> dict[str, int]:
         """Return the number of models and drifts, as every learner does."""
         return {"models": len(self._column), "drifts": 0}
+
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Return everything as a JSON header and named arrays (copies)."""
+        labels = list(self._column)
+        if not all(isinstance(label, str | int) for label in labels):
+            raise MarleneError("a learner can be saved if its labels are texts or whole numbers")
+        return {"labels": labels}, {"positive": self._positive.copy(), "seen": self._seen.copy()}
+
+    @classmethod
+    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Return the learner whose `state` this is."""
+        model = cls()
+        model._column = {label: column for column, label in enumerate(header["labels"])}
+        model._positive, model._seen = (np.array(arrays[name], np.int64) for name in ("positive", "seen"))
+        if not model._positive.shape == model._seen.shape == (len(model._column),):
+            raise MarleneError("not the state of a majority learner, or damaged")
+        return model
 
     def _checked(self, X: Any, Y: Any) -> npt.NDArray[np.int8]:  # noqa: ANN401
         truth = as_labels(Y, "Y")

@@ -6,18 +6,20 @@ import difflib
 import importlib
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from river import base
 
 from marlene._common.errors import MarleneError
 from marlene.learners._binary_relevance import BinaryRelevance
+from marlene.learners._br_marlene import BRMarlene, BRResampled
 from marlene.learners._majority import Majority
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 RIVER = "river:"
+PAPER = "Du, Minku, Lawlor, Zhou: Multi-Label Transfer Learning in Non-Stationary Data Streams"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +35,32 @@ class Method:
     reference
         Where it was published.
     build
-        Makes an untrained learner from a seed.
+        Makes an untrained learner from a seed and options.
+    options
+        The options it takes beside the seed.
     """
 
     name: str
     summary: str
     reference: str
-    build: Callable[[int], base.MultiLabelClassifier]
+    build: Callable[..., base.MultiLabelClassifier]
+    options: tuple[str, ...] = ()
 
 
 METHODS = {
     method.name: method
     for method in [
-        Method("majority", "the most frequent value of every label", "", lambda _seed: Majority()),
+        Method("br-marlene", "all sub-classifiers vote on every label, weighted by use", PAPER, BRMarlene, ("drift",)),
+        Method("br-resampled", "BR-MARLENE without transfer", "", BRResampled, ("drift",)),
+        Method("majority", "the most frequent value of every label", "", lambda seed: Majority()),  # noqa: ARG005
     ]
 }
 """Every method by its name; `river:<dotted.Class>` comes on top of these."""
 
-DEFAULT_METHOD = "majority"
+DEFAULT_METHOD = "br-marlene"
 
 
-def create(name: str, seed: int = 1) -> base.MultiLabelClassifier:
+def create(name: str, seed: int = 1, **options: Any) -> base.MultiLabelClassifier:  # noqa: ANN401
     """Make an untrained learner.
 
     Parameters
@@ -62,6 +69,8 @@ def create(name: str, seed: int = 1) -> base.MultiLabelClassifier:
         A key of `METHODS`, or `river:<dotted.Class>` for a River classifier under binary relevance.
     seed
         What its random numbers depend on.
+    options
+        Further parameters, where the method has them; None stands for the default.
 
     Examples
     --------
@@ -70,6 +79,11 @@ def create(name: str, seed: int = 1) -> base.MultiLabelClassifier:
     >>> create("river:naive_bayes.GaussianNB").classifier
     GaussianNB ()
     """
+    given = {option: value for option, value in options.items() if value is not None}
+    taken = METHODS[name].options if name in METHODS else ()
+    for option in given:
+        if option not in taken and (name in METHODS or name.startswith(RIVER)):
+            raise MarleneError(f"method {name} has no option {option!r}")
     if name.startswith(RIVER):
         return BinaryRelevance(_river_classifier(name.removeprefix(RIVER), seed))
     if name not in METHODS:
@@ -77,7 +91,7 @@ def create(name: str, seed: int = 1) -> base.MultiLabelClassifier:
         hint = f" (did you mean {close[0]}?)" if close else ""
         known = ", ".join([*METHODS, f"{RIVER}<dotted.Class>"])
         raise MarleneError(f"there is no method {name!r}{hint}; known: {known}")
-    return METHODS[name].build(seed)
+    return METHODS[name].build(seed=seed, **given)
 
 
 def _river_classifier(dotted: str, seed: int) -> base.Classifier:

@@ -19,7 +19,7 @@ from marlene.kernels.forest_state import (
     empty_forest,
     feature_fields,
 )
-from marlene.trees._parameters import LEAF_PREDICTIONS, as_kinds, checked
+from marlene.trees._parameters import LEAF_PREDICTIONS, MOST_VALUES, as_kinds, checked
 from marlene.trees._rows import as_floats, as_rows
 from marlene.trees._rules import feature_use, rules
 from marlene.trees._storage import compact, expand, grown, lengthened
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from marlene.kernels.forest import Rows
+    from marlene.kernels.forest_state import Forest
 
     Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]
@@ -144,6 +145,20 @@ class HoeffdingForest:
         return np.flatnonzero(self._arrays.tree[:, ALIVE])
 
     @property
+    def arrays(self) -> Forest:
+        """The arrays, for kernels of other modules; to be asked for anew after anything that may grow them."""
+        return self._arrays
+
+    @property
+    def parameters(self) -> Settings:
+        """The settings, for kernels of other modules."""
+        return self._settings
+
+    def grow(self, trees: int, presence: int, numeric: int) -> None:
+        """Make room for one more example in so many trees, with so many further entries of the two tables."""
+        self._arrays = grown(self._arrays, trees, presence, numeric)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all arrays, unused room included."""
         plain = [array for array in self._arrays if isinstance(array, np.ndarray)]
@@ -197,6 +212,14 @@ class HoeffdingForest:
         """Append features; for all that was learnt so far they were zero."""
         fields: dict[str, Any] = feature_fields(np.concatenate([self._arrays.kind, as_kinds(kinds)]))
         self._arrays = self._arrays._replace(**fields)
+
+    def widen(self, feature: int, n_values: int) -> None:
+        """Let a nominal feature have more values; in all that was learnt so far these did not occur."""
+        kind = self.kinds
+        if not 0 <= feature < len(kind) or not 2 < kind[feature] <= n_values <= MOST_VALUES:
+            raise MarleneError(f"feature {feature} cannot have {n_values} values")
+        kind[feature] = n_values
+        self._arrays = self._arrays._replace(**feature_fields(kind))
 
     def votes(self, x: Any, ids: npt.ArrayLike | None = None) -> Floats:  # noqa: ANN401 (array-like)
         """Return the votes (trees × classes) on one example, a row of values or a sparse matrix of one row.
@@ -255,7 +278,7 @@ class HoeffdingForest:
         while position[0] < len(weights):
             kernels.run_block(self._arrays, self._settings, trees, rows, classes, weights, position, out)
             if position[0] < len(weights):
-                self._arrays = grown(self._arrays, int(position[2]), int(position[3]))
+                self.grow(1, int(position[2]), int(position[3]))
         return out
 
     def n_nodes(self, tree: int) -> int:

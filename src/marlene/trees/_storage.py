@@ -43,11 +43,11 @@ def lengthened(array: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
     return longer
 
 
-def grown(forest: Forest, presence: int, numeric: int) -> Forest:
-    """Return the forest with room for one more example, which needs so many further entries of the two tables."""
+def grown(forest: Forest, trees: int, presence: int, numeric: int) -> Forest:
+    """Return the forest with room for one more example in `trees` trees and so many further entries of the tables."""
     changes: dict[str, Any] = {}
-    nodes = int(forest.node_top[0]) + 4 * forest.widest
-    leaves = int(forest.leaf_top[0]) + forest.widest + 1
+    nodes = int(forest.node_top[0]) + trees * 4 * forest.widest
+    leaves = int(forest.leaf_top[0]) + trees * (forest.widest + 1)
     for names, needed, have in ((NODE_ARRAYS, nodes, len(forest.node)), (LEAF_ARRAYS, leaves, len(forest.leaf))):
         if needed > have:
             changes |= {name: lengthened(getattr(forest, name), max(needed, 2 * have)) for name in names}

@@ -1,0 +1,184 @@
+"""A run on disk: learner, position and figures in one file, from which it goes on to the bit."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from marlene._common.errors import MarleneError
+from marlene._common.state_files import load_state, save_state
+from marlene.kernels.compile import sources_hash
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from marlene.streams import Stream
+
+    Arrays = dict[str, npt.NDArray[Any]]
+
+KIND = "marlene-checkpoint"
+VERSION = 1
+SECONDS_BETWEEN = 10.0
+# With this many times the length of a write between two of them, writing costs at most a twentieth of a run.
+TIMES_A_WRITE = 20
+LEARNER = "learner."
+# What is compared but means nothing to a reader.
+DIGESTS = {
+    "data": "the examples",
+    "sources": "the sources",
+    "learner": "the learner's settings, or what it had learnt before",
+    "program": "the version of the program",
+}
+
+
+class Run(Protocol):
+    """What a checkpoint asks of the run it keeps."""
+
+    done: int
+    learn_seconds: float
+    finished: bool
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return position, times and figures."""
+        ...
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go back to what `state` gave."""
+        ...
+
+
+class Checkpoint:
+    """The file of one run.
+
+    Parameters
+    ----------
+    path
+        The file; it need not exist yet.
+    every
+        Write after every so many examples. None: now and then, so that writing costs little.
+    model
+        The learner, as it is before the run.
+    stream, sources
+        What it will learn.
+    settings
+        What else the outcome depends on, by name.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        every: int | None,
+        model: Any,  # noqa: ANN401 (whatever has `state` and `from_state`)
+        stream: Stream,
+        sources: Sequence[Stream],
+        settings: Mapping[str, Any],
+    ) -> None:
+        self.path = Path(path)
+        self._every = every
+        self._model = model
+        _refuse_unsavable(model, settings["method"])
+        if not self.path.absolute().parent.is_dir():
+            raise MarleneError(f"{self.path}: there is no folder {self.path.absolute().parent}")
+        self._identity = {
+            **settings,
+            "stream": stream.name,
+            "examples": len(stream),
+            "data": _digest_of_stream(stream),
+            "sources": [[source.name, _digest_of_stream(source)] for source in sources],
+            "learner": _digest_of_learner(*model.state()),
+            "program": sources_hash(),
+        }
+        self._done, self._finished, self._learnt = -1, False, 0.0
+        self._pause = SECONDS_BETWEEN
+
+    def resume(self, run: Run) -> bool:
+        """Bring learner and run to where the file left them; False if there is no file yet."""
+        if not self.path.exists():
+            return False
+        settings, arrays = load_state(self.path, KIND, VERSION)
+        self._refuse_other_runs(settings.get("identity"))
+        try:
+            learner = {name.removeprefix(LEARNER): a for name, a in arrays.items() if name.startswith(LEARNER)}
+            restored = type(self._model).from_state(settings["learner"], learner)
+            run.restore(settings["run"], {name: a for name, a in arrays.items() if not name.startswith(LEARNER)})
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise MarleneError(f"{self.path}: damaged, or not a checkpoint ({error})") from error
+        # The caller holds this learner, so it is filled rather than replaced; its parameters are the same already.
+        parameters = inspect.signature(type(self._model)).parameters
+        vars(self._model).update({name: v for name, v in vars(restored).items() if name not in parameters})
+        self._note(run)
+        return True
+
+    def offer(self, run: Run) -> None:
+        """Write the file if it is time to."""
+        by_time = run.learn_seconds - self._learnt >= self._pause
+        by_number = self._every is not None and run.done % self._every == 0
+        if run.done > self._done and (by_time if self._every is None else by_number):
+            self._write(run)
+
+    def close(self, run: Run) -> None:
+        """Write the file unless it says all already."""
+        if (run.done, run.finished) != (self._done, self._finished):
+            self._write(run)
+
+    def _write(self, run: Run) -> None:
+        """Write the file, whole or not at all."""
+        began = time.perf_counter()
+        header, arrays = run.state()
+        learner, learnt = self._model.state()
+        content = {"identity": self._identity, "run": header, "learner": learner}
+        arrays |= {LEARNER + name: array for name, array in learnt.items()}
+        save_state(self.path, KIND, VERSION, content, arrays)
+        self._note(run)
+        self._pause = max(SECONDS_BETWEEN, TIMES_A_WRITE * (time.perf_counter() - began))
+
+    def _note(self, run: Run) -> None:
+        """Remember what is in the file."""
+        self._done, self._finished, self._learnt = run.done, run.finished, run.learn_seconds
+
+    def _refuse_other_runs(self, found: object) -> None:
+        if not isinstance(found, dict):
+            raise MarleneError(f"{self.path}: damaged, or not a checkpoint")
+        # By way of JSON, which knows no tuples.
+        wanted = json.loads(json.dumps(self._identity))
+        other = [key for key in wanted if found.get(key) != wanted[key]]
+        if other:
+            told = [DIGESTS.get(key) or f"{key} {found.get(key)} instead of {wanted[key]}" for key in other]
+            raise MarleneError(
+                f"{self.path}: the checkpoint of another run, which differs in {', '.join(told)}; "
+                "nothing was changed: give another file, or remove this one"
+            )
+
+
+def _refuse_unsavable(model: Any, method: str) -> None:  # noqa: ANN401
+    if not callable(getattr(model, "state", None)) or not callable(getattr(model, "from_state", None)):
+        raise MarleneError(f"{method} cannot be saved, so it cannot be run with a checkpoint")
+
+
+def _digest_of_stream(stream: Stream) -> str:
+    X = stream.X
+    names = [[f.name, f.kind, *f.values] for f in stream.features], list(stream.labels)
+    parts = (X.data, X.indices, X.indptr) if isinstance(X, sp.csr_array) else (X,)
+    return _digest([names, X.shape], [stream.Y, *parts])
+
+
+def _digest_of_learner(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    return _digest([header, list(arrays)], arrays.values())
+
+
+def _digest(header: object, arrays: Iterable[npt.NDArray[Any]]) -> str:
+    digest = hashlib.sha256(json.dumps(header).encode())
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -1,0 +1,193 @@
+"""What every learner of this package offers: River's interface, arrays, and one step for blocks of rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from river import base
+
+from marlene._common.errors import MarleneError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    import numpy.typing as npt
+
+    from marlene.kernels.forest import Rows
+    from marlene.learners._features import Additions, FeatureSpace
+    from marlene.streams import Feature
+
+    Floats = npt.NDArray[np.float64]
+    Truth = npt.NDArray[np.int8]
+
+UNKNOWN = -1
+
+
+class BlockLearner(base.MultiLabelClassifier):
+    """A multi-label learner over rows.
+
+    A subclass says how rows are learnt and predicted; this class turns dictionaries, frames, arrays and sparse
+    matrices into rows and checks them, before anything is changed.
+    """
+
+    _space: FeatureSpace
+
+    @abstractmethod
+    def _labels(self, stream: str | None) -> list[Hashable]:
+        """Return the labels known of a stream."""
+
+    @abstractmethod
+    def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
+        """Add labels of a stream and the features that `_space` has gained."""
+
+    @abstractmethod
+    def _run(self, stream: str | None, rows: Rows, truth: Truth, probabilities: Floats) -> None:
+        """Learn rows, writing P(label) before each if `probabilities` has columns."""
+
+    @abstractmethod
+    def _predict(self, rows: Rows, probabilities: Floats) -> None:
+        """Write P(label) of every row."""
+
+    def declare(self, features: Sequence[Feature], labels: Sequence[Hashable] = (), stream: str | None = None) -> None:
+        """Tell the learner names and kinds of a stream's features, and its labels, before its first example.
+
+        Columns of arrays of that stream are then these features and labels, by position; features are matched with
+        those of other streams by name.
+        """
+        self._space.declare(features, stream)
+        self._add(stream, labels)
+
+    def learn_one(self, x: dict[Hashable, Any], y: dict[Hashable, bool], stream: str | None = None) -> None:
+        """Learn one example.
+
+        Parameters
+        ----------
+        x
+            Values by feature; an absent feature is zero, None or NaN is missing.
+        y
+            Labels; one that is absent or None is not known for this example.
+        stream
+            Name of the source stream the example comes from. Default: the target.
+        """
+        rows, additions = self._space.rows_of_dicts([x], learning=True)
+        if x and not self._labels(stream):
+            self._space.refuse_strangers(x, stream)
+        labels = [*self._labels(stream), *(label for label in y if label not in self._labels(stream))]
+        truth = np.full((1, len(labels)), UNKNOWN, np.int8)
+        for label, value in y.items():
+            truth[0, labels.index(label)] = _as_truth(label, value)
+        self._admit(stream, additions, labels)
+        self._run(stream, rows, truth, np.zeros((0, 0)))
+
+    def predict_proba_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, dict[bool, float]]:  # noqa: ANN401
+        """Return the probabilities of every target label; 0.5 where there is no evidence."""
+        rows, _additions = self._space.rows_of_dicts([x], learning=False)
+        return {
+            label: {False: 1 - p, True: p}
+            for label, p in zip(self._labels(None), self._probabilities(rows)[0].tolist(), strict=True)
+        }
+
+    def predict_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, bool]:  # noqa: ANN401
+        """Return the prediction of every target label; without evidence, False."""
+        return {label: p[True] > 0.5 for label, p in self.predict_proba_one(x).items()}
+
+    def learn_many(self, X: Any, Y: Any, stream: str | None = None) -> None:  # noqa: ANN401 (array-likes)
+        """Learn many examples, one after the other.
+
+        Parameters
+        ----------
+        X
+            A 2-D array, SciPy matrix or frame. Columns of a frame are features by name, others by position.
+        Y
+            A 2-D array or frame of 0, 1, and -1 or NaN where a label is not known.
+        stream
+            Name of the source stream. Default: the target.
+        """
+        rows, truth = self._take(X, Y, stream)
+        self._run(stream, rows, truth, np.zeros((0, 0)))
+
+    def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
+        """Predict and then learn examples of the target, one after the other; return P(label) before learning."""
+        rows, truth = self._take(X, Y, None)
+        probabilities = np.full((len(truth), len(self._labels(None))), 0.5)
+        self._run(None, rows, truth, probabilities)
+        return probabilities
+
+    def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
+        """Return P(label) (examples × target labels)."""
+        rows = self._rows(X, None, learning=False)[0]
+        return self._probabilities(rows)
+
+    def predict_many(self, X: Any) -> npt.NDArray[np.int8]:  # noqa: ANN401
+        """Return the predictions (examples × target labels), 0 or 1."""
+        return (self.predict_proba_many(X) > 0.5).astype(np.int8)
+
+    def _probabilities(self, rows: Rows) -> Floats:
+        probabilities = np.full((len(rows.starts) - 1, len(self._labels(None))), 0.5)
+        self._predict(rows, probabilities)
+        return probabilities
+
+    def _rows(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
+        if hasattr(X, "columns") and hasattr(X, "dtypes"):
+            names = list(X.columns)
+            columns = [np.asarray(X[name]).tolist() for name in names]
+            dicts = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+            return self._space.rows_of_dicts(dicts, learning)
+        return self._space.rows_of_matrix(X, stream, learning)
+
+    def _take(self, X: Any, Y: Any, stream: str | None) -> tuple[Rows, Truth]:  # noqa: ANN401
+        """Check a block and make its features and labels known."""
+        rows, additions = self._rows(X, stream, learning=True)
+        if hasattr(X, "columns") and not self._labels(stream):
+            self._space.refuse_strangers(X.columns, stream)
+        known = self._labels(stream)
+        truth = _as_truth_matrix(Y)
+        labels: list[Hashable] = list(Y.columns) if hasattr(Y, "columns") else known or list(range(truth.shape[1]))
+        if len(labels) != truth.shape[1]:
+            raise MarleneError(f"Y has {truth.shape[1]} columns, but {len(labels)} labels are known")
+        if len(truth) != len(rows.starts) - 1:
+            raise MarleneError(f"X has {len(rows.starts) - 1} rows, but Y has {len(truth)}")
+        if hasattr(Y, "columns"):
+            labels, truth = _by_name(known, labels, truth)
+        self._admit(stream, additions, labels)
+        return rows, truth
+
+    def _admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> None:
+        self._space.add(additions)
+        self._add(stream, labels)
+
+
+def _as_truth(label: Hashable, value: object) -> int:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return UNKNOWN
+    if value not in (0, 1):
+        raise MarleneError(f"label {label!r}: expected 0 or 1, found {value!r}")
+    return int(bool(value))
+
+
+def _as_truth_matrix(Y: Any) -> Truth:  # noqa: ANN401
+    try:
+        values = np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MarleneError(f"Y holds something that is not a number ({error})") from error
+    if values.ndim != 2:
+        raise MarleneError(f"Y has {values.ndim} dimensions, expected 2")
+    unknown = np.isnan(values) | (values == UNKNOWN)
+    wrong = ~unknown & (values != 0) & (values != 1)
+    if wrong.any():
+        row, column = (int(i) for i in np.argwhere(wrong)[0])
+        raise MarleneError(f"Y, row {row}, column {column}: expected 0 or 1, found {values[row, column]:g}")
+    return np.where(unknown, UNKNOWN, values).astype(np.int8)
+
+
+def _by_name(known: Sequence[Hashable], labels: list[Hashable], truth: Truth) -> tuple[list[Hashable], Truth]:
+    """Put the columns of a frame in the order of the known labels; those it lacks are not known."""
+    if len(set(labels)) != len(labels):
+        raise MarleneError("Y has two columns of the same name")
+    order = [*known, *(label for label in labels if label not in known)]
+    ordered = np.full((len(truth), len(order)), UNKNOWN, np.int8)
+    for column, label in enumerate(labels):
+        ordered[:, order.index(label)] = truth[:, column]
+    return order, ordered

@@ -1,0 +1,365 @@
+"""BR-MARLENE, and the same without transfer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from river.base import Classifier as RiverClassifier
+
+from marlene._common.errors import MarleneError
+from marlene._common.state_files import load_state, save_state
+from marlene.drift import make_bank
+from marlene.kernels.performance import ALPHA, NAMES, NPV, PPV
+from marlene.learners._base import BlockLearner
+from marlene.learners._ensemble import Ensemble
+from marlene.learners._features import FeatureSpace
+from marlene.learners._river_bank import RiverClassifierBank
+from marlene.learners._state import (
+    bytes_state,
+    ensemble_state,
+    restore_ensemble,
+    restore_space,
+    space_header,
+    state_bytes,
+    wanted_features,
+)
+from marlene.trees import HoeffdingForest
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+    import river.base
+
+    from marlene.drift import Bank as DetectorBank
+    from marlene.kernels.forest import Rows
+    from marlene.learners._driver import Bank
+    from marlene.learners._tasks import StreamTasks
+
+    Floats = npt.NDArray[np.float64]
+    RiverDetector = river.base.DriftDetector | river.base.BinaryDriftDetector
+
+FILE_KIND = "marlene-learner"
+FILE_VERSION = 1
+RESAMPLINGS = ("poisson", "expected")
+BASES: dict[str, Callable[[], HoeffdingForest]] = {"hoeffding-forest": lambda: HoeffdingForest([])}
+
+
+class BRMarlene(BlockLearner):
+    """BR-MARLENE: one sub-classifier per label and concept, all of which vote on every label (paper, section IV).
+
+    Every label of every stream has a sub-classifier that learns it, and a detector that watches it. When the
+    detector warns, a background classifier is trained beside; when it signals drift, that one takes over, and the old
+    one stays in the ensemble. Every sub-classifier votes on every target label with a weight that says how well it
+    has served that label lately, so that what was learnt of one label, concept or stream helps another. Rare
+    classes are learnt with weights drawn from Poisson(λ), λ the ratio of the class sizes.
+
+    Parameters
+    ----------
+    base
+        What a sub-classifier is: "hoeffding-forest" (the paper's Hoeffding trees), or an empty bank with other
+        settings, such as ``HoeffdingForest([], grace_period=100)``, or any River classifier.
+    drift
+        "ddm-oci" (the paper's, in its strict form), "ddm", "adwin", "none", "oracle" (drifts are told by
+        `signal_drift`), a bank of detectors, or a River detector.
+    features
+        "auto": a bool is binary, a text nominal, a number numeric, fixed when first seen; "numeric"; "binary": whether
+        a number is non-zero; or a mapping from names to kinds. A `Stream` brings its own kinds.
+    resampling
+        "poisson" (the paper) or "expected": the nearest whole number to λ, without chance.
+    seed
+        What random numbers depend on: they are the same on any number of threads and after a restart.
+    max_models
+        How many sub-classifiers are kept at most (those that learn are always kept); the one with the least total
+        weight goes first. None, as in the paper, keeps all.
+
+    Examples
+    --------
+    >>> from marlene.streams import load
+    >>> stream = load("yeast")
+    >>> model = BRMarlene(seed=1)
+    >>> model.learn_many(stream.X[:500], stream.Y[:500])
+    >>> model.predict_many(stream.X[500:503]).shape
+    (3, 14)
+    >>> model.learn_one({"age": 3, "late": True}, {"refund": True}, stream="archive")
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: source 'archive' has no feature in common with the streams before it
+    """
+
+    _transfer = True
+    _method = "br-marlene"
+
+    def __init__(
+        self,
+        base: str | Bank | RiverClassifier = "hoeffding-forest",
+        drift: str | DetectorBank | RiverDetector | None = "ddm-oci",
+        features: str | Mapping[Hashable, str] = "auto",
+        resampling: str = "poisson",
+        seed: int = 1,
+        max_models: int | None = None,
+    ) -> None:
+        self.base = base
+        self.drift = drift
+        self.features = features
+        self.resampling = resampling
+        self.seed = seed
+        self.max_models = max_models
+        if resampling not in RESAMPLINGS:
+            raise MarleneError(f"resampling must be one of {', '.join(RESAMPLINGS)}, not {resampling!r}")
+        if not isinstance(seed, int | np.integer):
+            raise MarleneError(f"seed must be a whole number, not {seed!r}")
+        if max_models is not None and max_models < 1:
+            raise MarleneError(f"max_models must be at least 1, not {max_models}")
+        self._space = FeatureSpace(features)
+        self._ensemble = Ensemble(
+            _make_base(base),
+            make_bank(drift),
+            seed=seed,
+            expected=resampling == "expected",
+            max_models=max_models,
+            transfer=self._transfer,
+        )
+        self._n_features = 0
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"seed": 1}
+
+    def _labels(self, stream: str | None) -> list[Hashable]:
+        tasks = self._ensemble.streams.get(stream)
+        return tasks.labels if tasks else []
+
+    def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
+        for column, n_values in self._space.take_widened().items():
+            if column < self._n_features:
+                self._ensemble.bank.widen(column, n_values)
+        kinds: list[int | str] = list(self._space.forest_kinds(self._n_features))
+        self._ensemble.add_features(kinds)
+        self._n_features = len(self._space)
+        self._ensemble.add_labels(stream, labels)
+
+    def _run(self, stream: str | None, rows: Rows, truth: npt.NDArray[np.int8], probabilities: Floats) -> None:
+        self._ensemble.run(self._ensemble.streams[stream], rows, truth, probabilities)
+
+    def _predict(self, rows: Rows, probabilities: Floats) -> None:
+        ensemble = self._ensemble
+        ensemble.driver.predict(ensemble.members, ensemble.records, rows, probabilities)
+
+    def _tasks(self, stream: str | None) -> StreamTasks:
+        if stream not in self._ensemble.streams:
+            raise MarleneError(f"there is no stream {stream!r}")
+        return self._ensemble.streams[stream]
+
+    def _target_task(self, label: Hashable) -> int:
+        if label not in self._ensemble.target.column:
+            raise MarleneError(f"there is no target label {label!r}")
+        return self._ensemble.target.column[label]
+
+    def signal_drift(self, labels: Sequence[Hashable], stream: str | None = None) -> None:
+        """Let each of the labels begin a new concept now: an oracle's word instead of a detector's."""
+        tasks = self._tasks(stream)
+        for label in labels:
+            if label not in tasks.column:
+                raise MarleneError(f"there is no label {label!r} in {'the target' if stream is None else repr(stream)}")
+        for label in labels:
+            self._ensemble.signal_drift(tasks, tasks.column[label])
+
+    def aswr(self) -> float:
+        """Return the average source weight ratio: how much of the weight is of other labels and streams (section 6)."""
+        ratios = self.swr()
+        return float(np.mean(list(ratios.values()))) if ratios else 0.0
+
+    def swr(self) -> dict[Hashable, float]:
+        """Return for every target label the share of the weight of what was not trained on it; 0 without weight."""
+        ratios = {}
+        for label, weights in self._weights().items():
+            total = sum(weights.values())
+            own = sum(weight for h, weight in weights.items() if self._is_own(h, label))
+            ratios[label] = (total - own) / total if total > 0 else 0.0
+        return ratios
+
+    def _weights(self) -> dict[Hashable, dict[int, float]]:
+        alpha = self._ensemble.records[ALPHA]
+        active = self._ensemble.active.tolist()
+        return {label: {h: float(alpha[q, h]) for h in active} for q, label in enumerate(self._ensemble.target.labels)}
+
+    def _is_own(self, h: int, label: Hashable) -> bool:
+        origin = self._ensemble.origins[h]
+        return origin is not None and origin.stream is None and origin.label == label
+
+    def explain(self, label: Hashable) -> list[dict[str, Any]]:
+        """Return which sub-classifiers carry the vote on a target label, the heaviest first.
+
+        Each comes with its stream (None: the target), label, concept number from 0, weight, share of all weight,
+        positive and negative predictive value.
+        """
+        task = self._target_task(label)
+        weights = self._weights()[label]
+        total = sum(weights.values())
+        records = self._ensemble.records
+        rows = []
+        for h in sorted(weights, key=lambda h: -weights[h]):
+            origin = self._ensemble.origins[h]
+            if origin is not None:
+                rows.append(
+                    {
+                        "stream": origin.stream,
+                        "label": origin.label,
+                        "concept": origin.number,
+                        "weight": weights[h],
+                        "share": weights[h] / total if total > 0 else 0.0,
+                        "ppv": float(records[PPV, task, h]),
+                        "npv": float(records[NPV, task, h]),
+                    }
+                )
+        return rows
+
+    def transfer_matrix(self) -> dict[Hashable, dict[tuple[str | None, Hashable], float]]:
+        """Return for every target label the share of its weight that each (stream, label) has."""
+        matrix: dict[Hashable, dict[tuple[str | None, Hashable], float]] = {}
+        for label, weights in self._weights().items():
+            total = sum(weights.values())
+            row: dict[tuple[str | None, Hashable], float] = {}
+            for h, weight in weights.items():
+                origin = self._ensemble.origins[h]
+                if origin is not None:
+                    source = (origin.stream, origin.label)
+                    row[source] = row.get(source, 0.0) + (weight / total if total > 0 else 0.0)
+            matrix[label] = row
+        return matrix
+
+    def concepts(self, stream: str | None = None) -> dict[Hashable, list[int]]:
+        """Return for every label of a stream the numbers of the examples at which it drifted."""
+        tasks = self._tasks(stream)
+        times: dict[Hashable, list[int]] = {label: [] for label in tasks.labels}
+        for time, task in tasks.drifts:
+            times[tasks.labels[task]].append(time)
+        return times
+
+    def records(self, label: Hashable) -> dict[str, Floats]:
+        """Return the performance records of a target label: TP, FP, TN, FN, SC, SW and α of every sub-classifier."""
+        task = self._target_task(label)
+        active = self._ensemble.active
+        return {name: self._ensemble.records[column, task, active] for column, name in enumerate(NAMES)}
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of sub-classifiers, and of drifts in all streams."""
+        drifts = sum(len(tasks.drifts) for tasks in self._ensemble.streams.values())
+        return {"models": len(self._ensemble.active), "drifts": drifts}
+
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Return everything, parameters included, as a JSON header and named arrays (copies)."""
+        header, arrays = ensemble_state(self._ensemble)
+        header["parameters"] = {
+            "features": wanted_features(self.features),
+            "resampling": self.resampling,
+            "seed": int(self.seed),
+            "max_models": None if self.max_models is None else int(self.max_models),
+        }
+        return header | {"method": self._method, "space": space_header(self._space)}, arrays
+
+    @classmethod
+    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Return the learner whose `state` this is; it goes on to the bit where that one stood."""
+        try:
+            if header["method"] != cls._method:
+                raise MarleneError(f"the state of method {header['method']!r}, expected {cls._method!r}")
+            parameters = dict(header["parameters"])
+            if not isinstance(parameters["features"], str):
+                parameters["features"] = dict(parameters["features"])
+            model = cls(base=_base_of(header["forest"]), drift=_drift_of(header["detectors"]), **parameters)
+            restore_space(model._space, header["space"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, MarleneError):
+                raise
+            raise MarleneError(f"not the state of a learner, or damaged: {error}") from error
+        restore_ensemble(model._ensemble, header, arrays)
+        forest: Any = model._ensemble.bank
+        if forest.kinds.tolist() != model._space.forest_kinds():
+            raise MarleneError("not the state of a learner, or damaged: the kinds of the features")
+        model._n_features = len(model._space)
+        return model
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the learner to a file (npz with a JSON header), whole or not at all."""
+        save_state(path, FILE_KIND, FILE_VERSION, *self.state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote; a foreign or damaged file is an error that says so."""
+        header, arrays = load_state(path, FILE_KIND, FILE_VERSION)
+        try:
+            return cls.from_state(header, arrays)
+        except MarleneError as error:
+            raise MarleneError(f"{path}: {error}") from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle or a copy holds: parameters and arrays, or, with River objects in it, those too."""
+        try:
+            header, arrays = self.state()
+        except MarleneError:
+            return {"attributes": dict(self.__dict__)}
+        return {"state": state_bytes(header, arrays), "base": self.base, "drift": self.drift}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore what `__getstate__` gave."""
+        if "attributes" in state:
+            self.__dict__ = state["attributes"]
+            return
+        self.__dict__ = type(self).from_state(*bytes_state(state["state"])).__dict__
+        self.base, self.drift = state["base"], state["drift"]
+
+    def load_kernels(self) -> None:
+        """Compile the kernels, or load them from the cache, before they are needed."""
+        trial = type(self)(self.base, self.drift, self.features, self.resampling, self.seed, self.max_models)
+        trial.test_then_train(np.zeros((2, 1)), np.array([[0], [1]]))
+        trial.predict_proba_many(np.zeros((1, 1)))
+        trial.signal_drift([0])
+
+
+class BRResampled(BRMarlene):
+    """BR-MARLENE without transfer: each label is predicted by its own latest sub-classifier alone.
+
+    Base classifiers, detectors and resampling are the same, so that the difference is what transfer is worth.
+
+    Examples
+    --------
+    >>> model = BRResampled(features="numeric")
+    >>> for i in range(100):
+    ...     model.learn_one({"x": i % 10}, {"big": i % 10 > 4})
+    >>> model.predict_one({"x": 9}), model.predict_one({"x": 1})
+    ({'big': True}, {'big': False})
+    """
+
+    _transfer = False
+    _method = "br-resampled"
+
+
+def _make_base(base: str | Bank | RiverClassifier) -> Bank:
+    if isinstance(base, str):
+        if base not in BASES:
+            raise MarleneError(f"base must be one of {', '.join(BASES)} or a bank, not {base!r}")
+        return BASES[base]()
+    if isinstance(base, RiverClassifier):
+        return RiverClassifierBank(base)
+    if isinstance(base, HoeffdingForest) and (len(base.kinds) or base.n_classes != 2):
+        raise MarleneError("base must be a forest without features and with two classes, such as HoeffdingForest([])")
+    if not hasattr(base, "votes"):
+        raise MarleneError(f"base must be one of {', '.join(BASES)}, a bank or a classifier of River, not {base!r}")
+    return base.clone()
+
+
+def _base_of(settings: Mapping[str, Any]) -> str | Bank:
+    """Return the parameter `base` that leads to a forest of these settings, a name where there is one."""
+    forest = HoeffdingForest([], **settings)
+    names = [name for name, make in BASES.items() if make().settings() == forest.settings()]
+    return names[0] if names else forest
+
+
+def _drift_of(settings: Mapping[str, Any]) -> str | DetectorBank:
+    """Return the parameter `drift` that leads to a bank of these settings, its name if they are the defaults."""
+    bank = make_bank(settings)
+    return bank.name if make_bank(bank.name).settings() == bank.settings() else bank

@@ -1,0 +1,230 @@
+"""The machinery of MARLENE: sub-classifiers per task and concept, detectors, resampling, records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marlene.drift import DRIFT, IN_CONTROL, WARNING
+from marlene.kernels.ensemble import Jobs
+from marlene.kernels.performance import ALPHA, COLUMNS, NPV, PPV
+from marlene.learners._driver import BankDriver, ForestDriver, Step
+from marlene.learners._members import Origin, clear_member, empty_members, grown_members, member_key
+from marlene.learners._tasks import NONE, StreamTasks
+from marlene.trees import HoeffdingForest
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    import numpy.typing as npt
+
+    from marlene.drift import Bank as DetectorBank
+    from marlene.kernels.forest import Rows
+    from marlene.learners._driver import Bank
+
+    Floats = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+    Truth = npt.NDArray[np.int8]
+
+FIRST_CAPACITY = 8
+NO_TRUTH = np.zeros(0, np.int8)
+NO_PROBABILITIES = np.zeros((0, 0))
+
+
+class Ensemble:
+    """All sub-classifiers of all streams, and how well each serves every target task.
+
+    Parameters
+    ----------
+    bank, detectors
+        Empty banks of base classifiers and of drift detectors.
+    seed
+        What random numbers depend on.
+    expected
+        Whether the learning weight is the nearest whole number to its expected value instead of drawn.
+    max_models
+        How many sub-classifiers vote at most; None for no limit.
+    transfer
+        Whether a target task is predicted by all sub-classifiers; if not, by its own latest alone.
+    """
+
+    def __init__(
+        self, bank: Bank, detectors: DetectorBank, *, seed: int, expected: bool, max_models: int | None, transfer: bool
+    ) -> None:
+        self._expected = expected
+        self.adopt(bank, detectors)
+        self.seed = seed
+        self.max_models = max_models
+        self.transfer = transfer
+        self.streams: dict[str | None, StreamTasks] = {None: StreamTasks(None)}
+        self.origins: list[Origin | None] = []
+        self.members = empty_members(FIRST_CAPACITY)
+        self.records = np.zeros((COLUMNS, 0, FIRST_CAPACITY))
+        self.clock = 0
+
+    def adopt(self, bank: Bank, detectors: DetectorBank) -> None:
+        """Work with these banks from now on."""
+        self.bank = bank
+        self.detectors = detectors
+        self.driver = (
+            ForestDriver(bank, self._expected)
+            if isinstance(bank, HoeffdingForest)
+            else BankDriver(bank, self._expected)
+        )
+
+    @property
+    def target(self) -> StreamTasks:
+        """The tasks of the target stream."""
+        return self.streams[None]
+
+    @property
+    def active(self) -> Ints:
+        """The members that vote."""
+        return np.flatnonzero(self.members.active > 0)
+
+    def add_features(self, kinds: list[int | str]) -> None:
+        """Append features."""
+        if kinds:
+            (self.driver if isinstance(self.driver, BankDriver) else self.bank).add_features(kinds)
+
+    def add_labels(self, stream: str | None, labels: Sequence[Hashable]) -> StreamTasks:
+        """Start a sub-classifier and a detector for each label the stream has not had yet."""
+        tasks = self.streams.setdefault(stream, StreamTasks(stream))
+        new = [label for label in labels if label not in tasks.column]
+        if stream is None and new:
+            self.records = np.pad(self.records, ((0, 0), (0, len(new)), (0, 0)))
+        for label in new:
+            tasks.append(label, int(self.detectors.add()[0]))
+            task = len(tasks) - 1
+            tasks.latest[task] = self._new_member(tasks, task, active=True)
+            tasks.concepts[task] = 1
+            self._own_vote_only(tasks, task)
+        if new:
+            self._keep_within_limit()
+        return tasks
+
+    def run(self, tasks: StreamTasks, rows: Rows, truth: Truth, probabilities: Floats) -> None:
+        """Learn rows one after the other; before each, write P(label) of the target tasks if there is room for it.
+
+        The last part of a row's learning and the vote on the next are one step, so that a row costs one kernel call
+        and an update of the detectors.
+        """
+        target = tasks.name is None
+        all_known = bool((truth >= 0).all())
+        finish = Step(-1, _jobs([], []), NO_TRUTH, -1, self.active)
+        for row in range(len(truth)):
+            finish.start = row
+            finish.voters = self.active if target and self.transfer else tasks.latest
+            self._step(rows, finish, probabilities if target else NO_PROBABILITIES)
+            known = np.arange(len(tasks)) if all_known else np.flatnonzero(truth[row] >= 0)
+            jobs = self._detect(tasks, known, truth[row][known])
+            judged = truth[row] if target and self.transfer else NO_TRUTH
+            finish = Step(row, jobs, judged, -1, finish.voters)
+            tasks.seen += 1
+        self._step(rows, finish, NO_PROBABILITIES)
+
+    def _step(self, rows: Rows, step: Step, probabilities: Floats) -> None:
+        self.driver.step(self.members, self.records, rows, step, self.clock, probabilities)
+        self.clock += step.start >= 0
+
+    def _detect(self, tasks: StreamTasks, known: Ints, truth: Truth) -> Jobs:
+        """Tell the detectors how the latest sub-classifiers did, react, and return what is to be learnt."""
+        latest = tasks.latest[known]
+        positive = self.members.positive[latest] > self.members.negative[latest]
+        signals = self.detectors.update(tasks.detector[known], positive == truth, truth)
+        affected = np.flatnonzero((signals != IN_CONTROL) | (tasks.background[known] != NONE))
+        if not len(affected):
+            return _jobs(latest, truth)
+        for position in affected.tolist():
+            self._react(tasks, int(known[position]), int(signals[position]))
+        warned = known[signals == WARNING]
+        return _jobs(
+            np.concatenate([tasks.latest[known], tasks.background[warned]]),
+            np.concatenate([truth, truth[signals == WARNING]]),
+        )
+
+    def _react(self, tasks: StreamTasks, task: int, signal: int) -> None:
+        if signal == WARNING:
+            self._start_background(tasks, task)
+        elif signal == DRIFT:
+            self.change_concept(tasks, task)
+        else:
+            self._drop_background(tasks, task)
+
+    def _drop_background(self, tasks: StreamTasks, task: int) -> None:
+        if tasks.background[task] != NONE:
+            self._drop_member(int(tasks.background[task]))
+            tasks.background[task] = NONE
+
+    def signal_drift(self, tasks: StreamTasks, task: int) -> None:
+        """Begin a new concept with an empty sub-classifier; a background classifier belonged to the one that ended."""
+        self._drop_background(tasks, task)
+        self.change_concept(tasks, task)
+
+    def _start_background(self, tasks: StreamTasks, task: int) -> None:
+        if tasks.background[task] == NONE:
+            tasks.background[task] = self._new_member(tasks, task, active=False)
+
+    def change_concept(self, tasks: StreamTasks, task: int) -> None:
+        """Let the background classifier, or a new one, take over a task; for the target, reset the task's records."""
+        self._start_background(tasks, task)
+        previous, latest = int(tasks.latest[task]), int(tasks.background[task])
+        self.members.active[latest] = 1
+        self.members.learns[previous] = False
+        tasks.latest[task] = latest
+        tasks.background[task] = NONE
+        tasks.concepts[task] += 1
+        tasks.drifts.append((tasks.seen, task))
+        self.detectors.reset([tasks.detector[task]])
+        if tasks.name is None:
+            self.records[:, task] = 0
+        if self.transfer:
+            self._keep_within_limit()
+        else:
+            self._drop_member(previous)
+            self._own_vote_only(tasks, task)
+
+    def _own_vote_only(self, tasks: StreamTasks, task: int) -> None:
+        """Without transfer, the latest sub-classifier of a target task has all the weight, taken at its word."""
+        if not self.transfer and tasks.name is None:
+            self.records[:, task] = 0
+            self.records[[ALPHA, PPV, NPV], task, tasks.latest[task]] = 1
+
+    def _keep_within_limit(self) -> None:
+        """Drop the sub-classifiers of least total weight, but none that is the latest of its task."""
+        if self.max_models is None:
+            return
+        weights = self.records[ALPHA].sum(axis=0)
+        droppable = [h for h in self.active.tolist() if not self.members.learns[h]]
+        excess = len(self.active) - self.max_models
+        for h in sorted(droppable, key=lambda h: weights[h])[: max(0, excess)]:
+            self._drop_member(h)
+
+    def _new_member(self, tasks: StreamTasks, task: int, active: bool) -> int:
+        label = tasks.labels[task]
+        h = next((h for h, taken in enumerate(self.origins) if taken is None), len(self.origins))
+        if h == len(self.origins):
+            self.origins.append(None)
+        if h >= len(self.members.tree):
+            capacity = 2 * len(self.members.tree)
+            self.members = grown_members(self.members, capacity)
+            self.records = np.pad(self.records, ((0, 0), (0, 0), (0, capacity - self.records.shape[2])))
+        self.origins[h] = Origin(tasks.name, label, int(tasks.concepts[task]))
+        self.members.tree[h] = self.bank.add()[0]
+        self.members.key[h] = member_key(self.seed, tasks.name, label, int(tasks.made[task]))
+        tasks.made[task] += 1
+        self.members.active[h] = active
+        self.members.learns[h] = True
+        return h
+
+    def _drop_member(self, h: int) -> None:
+        self.bank.remove([self.members.tree[h]])
+        clear_member(self.members, h)
+        self.records[:, :, h] = 0
+        self.origins[h] = None
+
+
+def _jobs(members: npt.ArrayLike, truth: npt.ArrayLike) -> Jobs:
+    chosen = np.array(members, np.int64)
+    return Jobs(chosen, np.array(truth, np.int64), np.zeros(len(chosen), np.int64))

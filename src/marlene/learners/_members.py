@@ -1,0 +1,79 @@
+"""The arrays of an ensemble's sub-classifiers, and where each comes from."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene.kernels.ensemble import Members
+from marlene.kernels.resampling import mix_many
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    import numpy.typing as npt
+
+TRAINED = ("tree", "offered", "key", "active", "learns")
+"""Fields of `Members` that are part of what was learnt; the others are about the example at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a sub-classifier comes from: stream (None: the target), label and number of the concept, from 0."""
+
+    stream: str | None
+    label: Hashable
+    number: int
+
+
+def stable_hash(value: Hashable) -> int:
+    """Return a hash that is the same in every process, and for NumPy's numbers and texts the same as for Python's."""
+    value = value.item() if isinstance(value, np.generic) else value
+    text = f"{type(value).__name__}:{value}".encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
+def member_key(seed: int, stream: str | None, label: Hashable, number: int) -> np.uint64:
+    """Return what the random numbers of the `number`-th sub-classifier of a task depend on."""
+    parts = (int(seed) & (2**64 - 1), stable_hash(stream), stable_hash(label), number)
+    return np.uint64(mix_many(np.array(parts, np.uint64)))
+
+
+def empty_members(capacity: int) -> Members:
+    """Return room for sub-classifiers."""
+    return Members(
+        tree=np.zeros(capacity, np.int64),
+        offered=np.zeros((capacity, 2), np.int64),
+        key=np.zeros(capacity, np.uint64),
+        active=np.zeros(capacity),
+        learns=np.zeros(capacity, np.bool_),
+        positive=np.zeros(capacity),
+        negative=np.zeros(capacity),
+        node=np.zeros(capacity, np.int64),
+        branch=np.zeros(capacity, np.int64),
+        bayes=np.zeros(capacity, np.int64),
+        clock=np.full(capacity, -1, np.int64),
+    )
+
+
+def grown_members(members: Members, capacity: int) -> Members:
+    """Return a copy with more room."""
+    larger = empty_members(capacity)
+    for mine, theirs in zip(larger, members, strict=True):
+        mine[: len(theirs)] = theirs
+    return larger
+
+
+def clear_member(members: Members, h: int) -> None:
+    """Leave nothing of a sub-classifier that is gone."""
+    fresh: Any = empty_members(1)
+    for array, empty in zip(members, fresh, strict=True):
+        array[h] = empty[0]
+
+
+def saved_fields(members: Members, count: int) -> dict[str, npt.NDArray[Any]]:
+    """Return copies of the fields that are part of what was learnt."""
+    return {name: getattr(members, name)[:count].copy() for name in TRAINED}

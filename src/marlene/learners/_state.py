@@ -1,0 +1,170 @@
+"""An ensemble as named arrays and a JSON header, and back."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene.drift import BANKS
+from marlene.kernels.performance import COLUMNS
+from marlene.learners._ensemble import FIRST_CAPACITY
+from marlene.learners._features import KINDS
+from marlene.learners._members import TRAINED, Origin, empty_members, saved_fields
+from marlene.learners._tasks import NONE, StreamTasks
+from marlene.trees import HoeffdingForest
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    import numpy.typing as npt
+
+    from marlene.learners._ensemble import Ensemble
+    from marlene.learners._features import FeatureSpace
+
+    Arrays = dict[str, npt.NDArray[Any]]
+
+TASK_ARRAYS = ("latest", "background", "detector", "concepts", "made")
+
+
+def space_header(space: FeatureSpace) -> dict[str, Any]:
+    """Return names, kinds and codes of the features."""
+    return {
+        "names": [_plain(name) for name in space.names],
+        "kinds": list(space.kinds),
+        "codes": [list(codes) for codes in space.codes],
+        "layouts": [[stream, layout.tolist()] for stream, layout in space.layouts.items()],
+    }
+
+
+def wanted_features(features: str | Mapping[Hashable, str]) -> str | list[list[Hashable]]:
+    """Return the parameter `features` as JSON can hold it, whose mappings have no keys but texts."""
+    return features if isinstance(features, str) else [[_plain(name), kind] for name, kind in features.items()]
+
+
+def restore_space(space: FeatureSpace, header: Mapping[str, Any]) -> None:
+    """Fill an empty feature space."""
+    space.column = {name: column for column, name in enumerate(header["names"])}
+    space.kinds = list(header["kinds"])
+    space.codes = [{value: code for code, value in enumerate(values)} for values in header["codes"]]
+    space.layouts = {stream: np.array(layout, np.int64) for stream, layout in header["layouts"]}
+    _require(all(kind in KINDS for kind in space.kinds), "the kinds of the features")
+    _require(len(space.column) == len(space.kinds) == len(space.codes), "the features")
+    _require(all(((a >= 0) & (a < len(space.kinds))).all() for a in space.layouts.values()), "the features")
+
+
+def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
+    """Return a JSON header and named arrays; an ensemble that holds River objects cannot be had so."""
+    if not isinstance(ensemble.bank, HoeffdingForest) or ensemble.detectors.settings()["name"] not in BANKS:
+        raise MarleneError("a learner that holds River objects cannot be saved: only arrays can, never Python objects")
+    count = len(ensemble.origins)
+    arrays: Arrays = {f"forest.{name}": array for name, array in ensemble.bank.state().items()}
+    arrays |= {f"detectors.{name}": array for name, array in ensemble.detectors.state().items()}
+    arrays |= {f"members.{name}": array for name, array in saved_fields(ensemble.members, count).items()}
+    arrays["records"] = ensemble.records[:, :, :count].copy()
+    streams = []
+    for number, tasks in enumerate(ensemble.streams.values()):
+        arrays |= {f"stream{number}.{name}": getattr(tasks, name).copy() for name in TASK_ARRAYS}
+        arrays[f"stream{number}.drifts"] = np.array(tasks.drifts, np.int64).reshape(-1, 2)
+        streams.append({"name": tasks.name, "labels": [_plain(label) for label in tasks.labels], "seen": tasks.seen})
+    header = {
+        "forest": ensemble.bank.settings(),
+        "detectors": ensemble.detectors.settings(),
+        "streams": streams,
+        "origins": [o and [o.stream, _plain(o.label), o.number] for o in ensemble.origins],
+        "clock": ensemble.clock,
+    }
+    return header, arrays
+
+
+def state_bytes(header: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """Return a state as bytes that depend on nothing but what it says, as pickles of Python objects do."""
+    buffer = io.BytesIO()
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(buffer, allow_pickle=False, header=text, **arrays)
+    return buffer.getvalue()
+
+
+def bytes_state(content: bytes) -> tuple[dict[str, Any], Arrays]:
+    """Return the state `state_bytes` was given."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    return dict(json.loads(arrays.pop("header").tobytes())), arrays
+
+
+def restore_ensemble(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Fill an empty ensemble of the same settings; what cannot come from `ensemble_state` is an error."""
+    try:
+        _restore(ensemble, header, arrays)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        if isinstance(error, MarleneError):
+            raise
+        raise MarleneError(f"not the state of a learner, or damaged: {error}") from error
+
+
+def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    forest = HoeffdingForest.from_state(_part(arrays, "forest."), header["forest"])
+    detectors = BANKS[header["detectors"]["name"]].from_state(_part(arrays, "detectors."))
+    origins = [o and Origin(o[0], o[1], int(o[2])) for o in header["origins"]]
+    count = len(origins)
+    capacity = max(FIRST_CAPACITY, 1 << max(0, count - 1).bit_length())
+    members = empty_members(capacity)
+    for name in TRAINED:
+        getattr(members, name)[:count] = arrays[f"members.{name}"]
+    taken = [h for h, origin in enumerate(origins) if origin]
+    _require(set(members.tree[taken].tolist()) <= set(forest.ids.tolist()), "the trees of the sub-classifiers")
+    _require(len(set(members.tree[taken].tolist())) == len(taken), "the trees of the sub-classifiers")
+    free = [h for h in range(count) if not origins[h]]
+    _require(not members.active[free].any(), "the active sub-classifiers")
+    _require(bool((members.offered >= 0).all()), "the numbers of examples")
+    streams: dict[str | None, StreamTasks] = {}
+    for number, stream in enumerate(header["streams"]):
+        tasks = StreamTasks(stream["name"])
+        tasks.labels = list(stream["labels"])
+        tasks.column = {label: i for i, label in enumerate(tasks.labels)}
+        tasks.seen = int(stream["seen"])
+        for name in TASK_ARRAYS:
+            array = np.array(arrays[f"stream{number}.{name}"], np.int64)
+            _require(array.shape == (len(tasks.column),), f"the tasks of stream {stream['name']!r}")
+            setattr(tasks, name, array)
+        tasks.drifts = [(int(time), int(task)) for time, task in arrays[f"stream{number}.drifts"]]
+        _require(set(tasks.latest.tolist()) <= set(taken), "the latest sub-classifiers")
+        _require(set(tasks.background.tolist()) - {NONE} <= set(taken), "the background classifiers")
+        _require(set(tasks.detector.tolist()) <= set(detectors.ids.tolist()), "the detectors")
+        _require(all(0 <= task < len(tasks) for _, task in tasks.drifts), "the drifts")
+        streams[tasks.name] = tasks
+    _require(None in streams, "there is no target")
+    _require(all(o.label in streams[o.stream].column for o in origins if o), "the labels of the sub-classifiers")
+    for name in ("latest", "background", "detector"):
+        used = np.concatenate([getattr(tasks, name) for tasks in streams.values()])
+        used = used[used != NONE]
+        _require(len(set(used.tolist())) == len(used), f"the same {name} in two tasks")
+    learning = np.concatenate([np.append(tasks.latest, tasks.background) for tasks in streams.values()])
+    _require(len(set(learning.tolist()) - {NONE}) == int((learning != NONE).sum()), "the background classifiers")
+    records = np.zeros((COLUMNS, len(streams[None]), capacity))
+    records[:, :, :count] = arrays["records"]
+    ensemble.adopt(forest, detectors)
+    ensemble.streams, ensemble.origins = streams, origins
+    ensemble.members, ensemble.records = members, records
+    ensemble.clock = int(header["clock"])
+
+
+def _part(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _plain(name: Hashable) -> Hashable:
+    """Return a name that JSON can hold as it is."""
+    if isinstance(name, np.generic):
+        name = name.item()
+    if not isinstance(name, str | int | float | bool | None):
+        raise MarleneError(f"a learner can be saved if its features and labels are texts or numbers, not {name!r}")
+    return name
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise MarleneError(f"not the state of a learner, or damaged: {what}")

@@ -1,0 +1,53 @@
+"""The tasks of one stream: which sub-classifier learns each, and what happened to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    import numpy.typing as npt
+
+    Ints = npt.NDArray[np.int64]
+
+NONE = -1
+
+
+class StreamTasks:
+    """For every task of a stream its latest and its background member, its detector, and its concepts so far.
+
+    `made` counts all sub-classifiers a task ever had, those dropped again included: no two draw the same numbers.
+
+    Parameters
+    ----------
+    name
+        The stream's name; None is the target.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+        self.labels: list[Hashable] = []
+        self.column: dict[Hashable, int] = {}
+        self.latest: Ints = np.zeros(0, np.int64)
+        self.background: Ints = np.zeros(0, np.int64)
+        self.detector: Ints = np.zeros(0, np.int64)
+        self.concepts: Ints = np.zeros(0, np.int64)
+        self.made: Ints = np.zeros(0, np.int64)
+        self.seen = 0
+        self.drifts: list[tuple[int, int]] = []
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def append(self, label: Hashable, detector: int) -> None:
+        """Add a task, which has no sub-classifier yet."""
+        self.column[label] = len(self.labels)
+        self.labels.append(label)
+        self.latest = np.append(self.latest, NONE)
+        self.background = np.append(self.background, NONE)
+        self.detector = np.append(self.detector, detector)
+        self.concepts = np.append(self.concepts, 0)
+        self.made = np.append(self.made, 0)

@@ -1,0 +1,222 @@
+"""BR-MARLENE with scikit-learn's interface; needs the extra `sklearn`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene._common.extras import optional
+from marlene.learners import BRMarlene
+
+optional("sklearn", "sklearn", "marlene.sklearn")
+
+from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402 (only after its absence would have been named)
+from sklearn.utils.multiclass import check_classification_targets, type_of_target  # noqa: E402
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from marlene.drift import Bank as DetectorBank
+
+    Values = npt.NDArray[Any]
+
+__all__ = ["MarleneClassifier"]
+
+
+class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """BR-MARLENE as an estimator of scikit-learn, for one or for many labels of two values each.
+
+    Examples are learnt in the order of the rows. A one-dimensional `y` is one label; a two-dimensional `y` has a column
+    per label. The two values of a label may be anything that can be sorted; of the second the probability is given.
+    Features are numbers, NaN is a missing value, and sparse matrices are taken as they are.
+
+    Parameters
+    ----------
+    base, drift, features, resampling, seed, max_models
+        As of `marlene.BRMarlene`. The keys of a mapping `features` are names of columns, or else their positions.
+
+    Attributes
+    ----------
+    classes_
+        The values of the label in ascending order; a list of such arrays, one per label, if `y` is two-dimensional.
+    n_outputs_
+        Number of labels.
+    n_features_in_
+        Number of features, which the first fit decides.
+    feature_names_in_
+        Their names, if the first fit was given a frame.
+    model_
+        The `marlene.BRMarlene` within, to ask for explanations.
+
+    Examples
+    --------
+    >>> from marlene.streams import load
+    >>> stream = load("yeast")
+    >>> model = MarleneClassifier(seed=1).partial_fit(stream.X[:400], stream.Y[:400])
+    >>> model.partial_fit(stream.X[400:800], stream.Y[400:800]).predict(stream.X[800:803]).shape
+    (3, 14)
+    >>> small = MarleneClassifier().fit([[1.0], [2.0], [8.0], [9.0]] * 10, ["low", "low", "high", "high"] * 10)
+    >>> small.predict([[1.5], [8.5]]).tolist(), small.classes_.tolist()
+    (['low', 'high'], ['high', 'low'])
+    """
+
+    def __init__(
+        self,
+        base: Any = "hoeffding-forest",  # noqa: ANN401 (a name, a bank or a classifier of River)
+        drift: str | DetectorBank | None = "ddm-oci",
+        features: str | Mapping[Hashable, str] = "auto",
+        resampling: str = "poisson",
+        seed: int = 1,
+        max_models: int | None = None,
+    ) -> None:
+        self.base = base
+        self.drift = drift
+        self.features = features
+        self.resampling = resampling
+        self.seed = seed
+        self.max_models = max_models
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (array-likes)
+        """Forget everything and learn the rows one after the other.
+
+        Parameters
+        ----------
+        X
+            A 2-D array, SciPy matrix or frame of numbers.
+        y
+            The label (1-D) or labels (2-D) of every row.
+        """
+        X, columns = self._take(X, y, reset=True)
+        values = [np.unique(column) for column in columns.T]
+        return self._start(
+            X, columns, values if self._one_dimensional else [_both(*pair) for pair in enumerate(values)]
+        )
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: ANN401
+        """Learn further rows, one after the other.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        classes
+            The two values of every label, or a sequence with the values of each; used at the first call only. Without
+            them, that call must show both, unless they are 0 and 1 (or False and True).
+        """
+        first = not hasattr(self, "model_")
+        X, columns = self._take(X, y, reset=first)
+        if first:
+            return self._start(X, columns, [_both(*pair) for pair in enumerate(_as_classes(classes, columns))])
+        self.model_.learn_many(X, _encoded(columns, self._values))
+        return self
+
+    def predict(self, X: Any) -> Values:  # noqa: ANN401
+        """Return the more probable value of the label (n,) or of every label (n × labels)."""
+        positive = self._probabilities(X) > 0.5
+        predicted = [values[column.astype(np.int64)] for values, column in zip(self._values, positive.T, strict=True)]
+        return predicted[0] if self._one_dimensional else np.column_stack(predicted)
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+        """Return P(value) of the label (n × values), or of many labels P(second value) (n × labels)."""
+        probabilities = self._probabilities(X)
+        if not self._one_dimensional:
+            return probabilities
+        if len(self._values[0]) == 1:
+            return np.ones_like(probabilities)
+        return np.column_stack([1 - probabilities, probabilities])
+
+    def _take(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Values]:  # noqa: ANN401
+        """Check the inputs; return X, and y with a column per label."""
+        if y is None:
+            raise MarleneError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
+        given = check_array(y.toarray() if hasattr(y, "toarray") else y, ensure_2d=False, dtype=None, input_name="y")
+        check_consistent_length(X, given)
+        if not reset and (given.ndim == 1) != self._one_dimensional:
+            raise MarleneError(f"y has {given.ndim} dimensions, but had {1 if self._one_dimensional else 2} before")
+        columns = given.reshape(len(given), -1)
+        for column in columns.T:
+            check_classification_targets(column)
+            found = type_of_target(column, input_name="y")
+            if found != "binary":
+                raise MarleneError(f"Only binary classification is supported. The type of the target is {found}.")
+        if not reset and columns.shape[1] != self.n_outputs_:
+            raise MarleneError(f"y has {columns.shape[1]} columns, but {self.n_outputs_} labels are known")
+        self._dimensions = given.ndim
+        return X, columns
+
+    @property
+    def _one_dimensional(self) -> bool:
+        return bool(self._dimensions == 1)
+
+    @property
+    def _values(self) -> list[Values]:
+        return [self.classes_] if self._one_dimensional else self.classes_
+
+    def _start(self, X: Any, columns: Values, values: list[Values]) -> Self:  # noqa: ANN401
+        """Learn first rows, of labels with these values."""
+        names = list(getattr(self, "feature_names_in_", ()))
+        features = self.features
+        if not isinstance(features, str):
+            features = {names.index(name) if name in names else name: kind for name, kind in features.items()}
+        model = BRMarlene(self.base, self.drift, features, self.resampling, self.seed, self.max_models)
+        model.learn_many(X, _encoded(columns, values))
+        self.classes_: Any = values[0] if self._one_dimensional else values
+        self.n_outputs_ = len(values)
+        self.model_ = model
+        return self
+
+    def _probabilities(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+        check_is_fitted(self, "model_")
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
+        return self.model_.predict_proba_many(X)
+
+
+def _as_classes(classes: Any, columns: Values) -> list[Values]:  # noqa: ANN401
+    """Return the values of every label, as given or as seen."""
+    if classes is None:
+        return [np.unique(column) for column in columns.T]
+    if len(classes) and np.ndim(classes[0]) == 0:
+        return [np.unique(classes)] * columns.shape[1]
+    if len(classes) != columns.shape[1]:
+        raise MarleneError(f"classes are given of {len(classes)} labels, but y has {columns.shape[1]}")
+    return [np.unique(values) for values in classes]
+
+
+def _both(label: int, known: Values) -> Values:
+    """Return the two values of a label of which these are known."""
+    if len(known) > 2:
+        raise MarleneError(f"Only binary classification is supported. Label {label} has {len(known)} classes.")
+    if len(known) == 1 and known.dtype.kind in "biuf" and known[0] in (0, 1):
+        return np.array([0, 1], known.dtype)
+    if len(known) < 2:
+        raise MarleneError(f"label {label}: only the class {known[0]!r} is known; name both in `classes`")
+    return known
+
+
+def _encoded(columns: Values, values: Sequence[Values]) -> npt.NDArray[np.int8]:
+    """Return y as 0 and 1: the positions of its entries among the values of their label."""
+    encoded = np.zeros(columns.shape, np.int8)
+    for label, known in enumerate(values):
+        strange = ~np.isin(columns[:, label], known)
+        if strange.any():
+            row = int(np.argmax(strange))
+            raise MarleneError(
+                f"y, row {row}, label {label}: {columns[row, label]!r} is not one of the classes {known}"
+            )
+        encoded[:, label] = np.searchsorted(known, columns[:, label])
+    return encoded

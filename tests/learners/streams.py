@@ -1,0 +1,48 @@
+"""Streams on which much happens within few examples, and ways to look at a learner."""
+
+import numpy as np
+
+from marlene.drift import DDMOCIBank
+from marlene.learners import BRMarlene, BRResampled
+from marlene.learners._state import state_bytes
+
+LEARNERS = [BRMarlene, BRResampled]
+
+
+def sensitive():
+    """Return detectors that signal often, by the published rule."""
+    return DDMOCIBank(strict=False)
+
+
+def drifting(n=300, n_labels=3, seed=0):
+    """Return rows with many zeros and one binary column, and labels whose rule changes twice."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5)) * (rng.random((n, 5)) < 0.6)
+    X[:, 4] = rng.random(n) < 0.3
+    weights = rng.normal(size=(3, 5, n_labels))
+    concept = np.arange(n) * 3 // n
+    Y = np.einsum("nf,nfl->nl", X, weights[concept]) > 0.3
+    return X, Y.astype(np.int8)
+
+
+def dicts(X, names=None):
+    """Return rows as dictionaries."""
+    keys = range(X.shape[1]) if names is None else names
+    return [dict(zip(keys, row, strict=True)) for row in X.tolist()]
+
+
+def truths(Y, names=None):
+    """Return rows of labels as dictionaries without those that are not known."""
+    keys = range(Y.shape[1]) if names is None else names
+    return [{name: bool(v) for name, v in zip(keys, row, strict=True) if v >= 0} for row in Y.tolist()]
+
+
+def learn_singly(model, X, Y, stream=None):
+    """Learn rows as dictionaries, one at a time."""
+    for x, y in zip(dicts(X), truths(Y), strict=True):
+        model.learn_one(x, y, stream=stream)
+
+
+def contents(model):
+    """Return everything a learner knows as bytes."""
+    return state_bytes(*model.state())

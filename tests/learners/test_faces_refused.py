@@ -1,0 +1,267 @@
+"""What BR-MARLENE refuses: it says what and where, and is the same afterwards."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import river.drift
+import scipy.sparse as sp
+from river import naive_bayes
+
+from marlene._common.errors import MarleneError
+from marlene._common.state_files import save_state
+from marlene.learners import BRMarlene
+from marlene.streams import Feature
+from marlene.trees import HoeffdingForest
+from tests.learners.streams import LEARNERS, contents, drifting, sensitive
+
+every_learner = pytest.mark.parametrize("learner", LEARNERS)
+GOOD = {"size": 1.0, "late": True, "colour": "red"}
+
+
+def named(learner=BRMarlene):
+    """Return a learner of named features of every kind."""
+    model = learner(drift=sensitive())
+    rng = np.random.default_rng(0)
+    for i in range(60):
+        x = {"size": rng.normal(), "late": bool(i % 3), "colour": ["red", "green"][i % 2]}
+        model.learn_one(x, {"spam": i % 2 == 0, "urgent": i % 5 == 0})
+    model.learn_one(GOOD, {"old": True}, stream="archive")
+    return model
+
+
+SINGLE = [
+    ({"size": np.inf}, {"spam": 1}, "feature 'size': the value is infinite"),
+    ({"size": -np.float32(np.inf)}, {"spam": 1}, "feature 'size': the value is infinite"),
+    ({"size": "big"}, {"spam": 1}, "feature 'size' is numeric: expected a number, found 'big'"),
+    ({"size": [1, 2]}, {"spam": 1}, r"feature 'size' is numeric: expected a number, found \[1, 2\]"),
+    ({"size": 10**400}, {"spam": 1}, "feature 'size' is numeric: expected a number, found 1000"),
+    ({"late": 0.5}, {"spam": 1}, "feature 'late' is binary: expected 0 or 1, found 0.5"),
+    ({"late": "yes"}, {"spam": 1}, "feature 'late' is binary: expected a number, found 'yes'"),
+    ({"fresh": 2.0, "size": np.inf}, {"spam": 1, "fresh": 0}, "feature 'size': the value is infinite"),
+    ({"size": None, "late": float("nan")}, {"spam": 1}, "every feature is missing"),
+    ({"fresh": None}, {"spam": 1}, "every feature is missing"),
+    (GOOD, {"spam": 2}, "label 'spam': expected 0 or 1, found 2"),
+    (GOOD, {"fresh": 1, "spam": "yes"}, "label 'spam': expected 0 or 1, found 'yes'"),
+    (GOOD, {"spam": 0.5}, "label 'spam': expected 0 or 1, found 0.5"),
+    (GOOD, {"spam": [1, 0]}, r"label 'spam': expected 0 or 1, found \[1, 0\]"),
+    ({**GOOD, "colour": "new", "late": 3}, {"spam": 1}, "feature 'late' is binary: expected 0 or 1, found 3"),
+]
+
+
+@every_learner
+@pytest.mark.parametrize(("x", "y", "said"), SINGLE)
+def test_examples_that_are_refused(learner, x, y, said):
+    model = named(learner)
+    before = contents(model)
+    with pytest.raises(MarleneError, match=f"^{said}"):
+        model.learn_one(x, y)
+    with pytest.raises(MarleneError, match=said):
+        model.learn_one(x, y, stream="archive")
+    frame = pd.DataFrame([GOOD, x], dtype=object)
+    if list(y) == ["spam"] and not isinstance(y["spam"], list) and said != "every feature is missing":
+        with pytest.raises(MarleneError, match="row 1" if said.startswith("feature") else "Y"):
+            model.learn_many(frame, pd.DataFrame([{"spam": 0}, y], dtype=object))
+    assert contents(model) == before
+
+
+@every_learner
+def test_a_source_of_strangers_is_refused(learner):
+    model = named(learner)
+    before = contents(model)
+    said = "source 'far' has no feature in common with the streams before it"
+    with pytest.raises(MarleneError, match=said):
+        model.learn_one({"height": 1.0}, {"spam": True}, stream="far")
+    with pytest.raises(MarleneError, match=said):
+        model.learn_many(pd.DataFrame({"height": [1.0]}), pd.DataFrame({"spam": [1]}), stream="far")
+    with pytest.raises(MarleneError, match=said):
+        model.declare([Feature("height")], ["spam"], stream="far")
+    assert contents(model) == before
+    model.learn_one({"height": 1.0, "size": 1.0}, {"spam": True}, stream="far")
+
+
+X, Y = drifting(60)
+BLOCKS = [
+    (X[:3], Y[:2], "X has 3 rows, but Y has 2"),
+    (X[:3, :4], Y[:3], "X has 4 columns, but 5 features are known"),
+    (X[0], Y[:1], "X has 1 dimensions, expected 2"),
+    (X[:3], Y[:3, 0], "Y has 1 dimensions, expected 2"),
+    (X[:3], Y[:3, :2], "Y has 2 columns, but 3 labels are known"),
+    (X[:3], np.c_[Y[:3], Y[:3]], "Y has 6 columns, but 3 labels are known"),
+    (X[:3], np.array([[0, 0, 0], [0, 1, 0], [0, 2, 0]]), "Y, row 2, column 1: expected 0 or 1, found 2"),
+    (X[:3], Y[:3] + 0.5, r"Y, row 0, column 0: expected 0 or 1, found \d.5"),
+    (X[:3], np.full((3, 3), "a"), "Y holds something that is not a number"),
+    (np.full((3, 5), "a"), Y[:3], "X holds something that is not a number"),
+    (X[:3] * 1j, Y[:3], "X holds complex numbers"),
+    (np.where(np.eye(3, 5) > 0, np.inf, 0), Y[:3], "row 0, feature 0: expected a finite number, found inf"),
+    (sp.csr_array(([1, -np.inf], ([0, 2], [1, 3])), (3, 5)), Y[:3], "row 2, feature 3: .*found -inf"),
+    (np.vstack([X[:2], np.full(5, np.nan)]), Y[:3], "row 2: every feature is missing"),
+    (np.where(np.eye(3, 6) > 0, np.nan, np.inf), Y[:3], "row 0, feature 1: expected a finite number"),
+    (X[:3], pd.DataFrame(np.zeros((3, 2)), columns=["a", "a"]), "Y has two columns of the same name"),
+]
+
+
+@every_learner
+@pytest.mark.parametrize(("block", "truth", "said"), BLOCKS)
+def test_blocks_that_are_refused(learner, block, truth, said):
+    model = learner(drift=sensitive())
+    model.learn_many(X, Y)
+    model.learn_many(X, Y, stream="old")
+    before = contents(model)
+    for learn in (model.learn_many, model.test_then_train, lambda a, b: model.learn_many(a, b, stream="old")):
+        with pytest.raises(MarleneError, match=said):
+            learn(block, truth)
+    assert contents(model) == before
+
+
+@every_learner
+def test_matrices_that_do_not_agree_with_what_was_declared(learner):
+    model = learner()
+    colours = Feature("colour", "nominal", ("red", "green", "blue"))
+    model.declare([Feature("size"), colours, Feature("late", "binary")], ["spam"])
+    before = contents(model)
+    for x, said in [
+        ([1, 3, 0], "row 0, feature 'colour': expected the index of a value, found 3"),
+        ([1, 0.5, 0], "row 0, feature 'colour': expected the index of a value, found 0.5"),
+        ([1, -1, 0], "row 0, feature 'colour': expected the index of a value, found -1"),
+        ([1, 0, 2], "row 0, feature 'late': expected 0 or 1, found 2"),
+        ([1, 0, 0, 0], "X has 4 columns, but 3 features are known"),
+    ]:
+        with pytest.raises(MarleneError, match=said):
+            model.learn_many([x], [[1]])
+    for features, said in [
+        ([Feature("size"), Feature("new"), Feature("late")], "feature 'late' is numeric, but was binary before"),
+        ([Feature("new"), Feature("colour", "nominal", ("red", "blue"))], "value 1 is 'blue', but was 'green' before"),
+        ([Feature("size"), Feature("size")], "two features have the same name"),
+    ]:
+        with pytest.raises(MarleneError, match=said):
+            model.declare(features, ["other"], stream="old")
+    assert contents(model) == before
+    model.declare([Feature("colour", "nominal", ("red", "green", "blue", "black"))], ["spam"], stream="old")
+    model.learn_many([[3]], [[1]], stream="old")
+    model.learn_many([[0.0, 3, 1]], [[1]])
+
+
+@every_learner
+def test_questions_about_what_is_not_there(learner):
+    model = named(learner)
+    before = contents(model)
+    with pytest.raises(MarleneError, match="there is no label 'spma' in the target"):
+        model.signal_drift(["spam", "spma"])
+    with pytest.raises(MarleneError, match="there is no label 'spam' in 'archive'"):
+        model.signal_drift(["old", "spam"], stream="archive")
+    with pytest.raises(MarleneError, match="there is no stream 'far'"):
+        model.signal_drift([], stream="far")
+    with pytest.raises(MarleneError, match="there is no stream 'far'"):
+        model.concepts("far")
+    with pytest.raises(MarleneError, match="there is no target label 'old'"):
+        model.explain("old")
+    with pytest.raises(MarleneError, match="there is no target label 'old'"):
+        model.records("old")
+    assert contents(model) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"base": "tree"}, "base must be one of hoeffding-forest or a bank, not 'tree'"),
+        ({"base": 3}, "base must be one of hoeffding-forest, a bank or a classifier of River, not 3"),
+        ({"base": HoeffdingForest(["numeric"])}, "base must be a forest without features"),
+        ({"base": HoeffdingForest([], n_classes=3)}, "base must be a forest without features and with two classes"),
+        ({"drift": "dmm"}, "no drift detector is called 'dmm'"),
+        ({"features": "text"}, "features must be one of auto, numeric, binary or a mapping, not 'text'"),
+        ({"features": {"a": "text"}}, r"features\['a'\] is 'text', expected one of numeric, binary, nominal"),
+        ({"resampling": "never"}, "resampling must be one of poisson, expected, not 'never'"),
+        ({"max_models": 0}, "max_models must be at least 1, not 0"),
+        ({"seed": None}, "seed must be a whole number, not None"),
+    ],
+)
+def test_parameters_that_are_refused(options, said):
+    with pytest.raises(MarleneError, match=said):
+        BRMarlene(**options)
+
+
+@every_learner
+def test_damaged_and_foreign_files(tmp_path, learner):
+    file = tmp_path / "model.npz"
+    named(learner).save(file)
+    whole = file.read_bytes()
+    for length in (0, 1, 100, len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:length])
+        with pytest.raises(MarleneError, match=r"model\.npz"):
+            learner.load(file)
+    for position in range(40, len(whole), len(whole) // 25):
+        damaged = bytearray(whole)
+        damaged[position] ^= 255
+        file.write_bytes(damaged)
+        try:
+            assert contents(learner.load(file)) == contents(named(learner))  # a byte that says nothing
+        except MarleneError as error:
+            assert "model.npz" in str(error)  # noqa: PT017 (some bytes do not matter)
+    HoeffdingForest([]).save(file)
+    with pytest.raises(MarleneError, match="holds 'hoeffding-forest', expected 'marlene-learner'"):
+        learner.load(file)
+    with pytest.raises(MarleneError, match="No such file"):
+        learner.load(tmp_path / "absent.npz")
+
+
+def _paths(value, path=()):
+    yield path
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in entries:
+        yield from _paths(part, (*path, key))
+
+
+def _changed(header, path, replacement):
+    copy = json.loads(json.dumps(header))
+    place = copy
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = replacement
+    return copy
+
+
+@pytest.mark.parametrize("replacement", [None, -1, 10**6, "x", [], [[]], {}])
+def test_headers_that_say_something_else_do_no_harm(tmp_path, replacement):
+    header, arrays = named().state()
+    for path in _paths(json.loads(json.dumps(header))):
+        if path:
+            save_state(tmp_path / "model.npz", "marlene-learner", 1, _changed(header, path, replacement), arrays)
+            try:
+                model = BRMarlene.load(tmp_path / "model.npz")
+                model.predict_one(GOOD)
+                model.concepts()
+                model.transfer_matrix()
+            except MarleneError:
+                continue
+
+
+def test_arrays_that_hold_something_else_do_no_harm():
+    header, arrays = named().state()
+    for name, array in arrays.items():
+        flat = np.atleast_1d(array)
+        with np.errstate(invalid="ignore"):
+            less, more = (flat.astype(np.int64) + change for change in (-5, 1))
+        for replacement in (flat[:0], less.astype(array.dtype).reshape(array.shape), more.astype(array.dtype)):
+            try:
+                model = BRMarlene.from_state(header, arrays | {name: replacement})
+                model.learn_one(GOOD, {"spam": True})
+            except MarleneError:
+                continue
+        with pytest.raises(MarleneError):
+            BRMarlene.from_state(header, {other: value for other, value in arrays.items() if other != name})
+
+
+@every_learner
+@pytest.mark.parametrize("options", [{"drift": river.drift.ADWIN()}, {"base": naive_bayes.GaussianNB()}])
+def test_river_objects_cannot_be_saved(tmp_path, learner, options):
+    model = learner(**options)
+    model.learn_many(X, Y)
+    with pytest.raises(MarleneError, match="holds River objects cannot be saved"):
+        model.save(tmp_path / "model.npz")
+    assert not (tmp_path / "model.npz").exists()
+    odd = learner()
+    odd.learn_one({("a", 1): 1.0}, {"y": 1})
+    with pytest.raises(MarleneError, match="features and labels are texts or numbers"):
+        odd.save(tmp_path / "model.npz")

@@ -1,0 +1,174 @@
+"""BR-MARLENE as an estimator of scikit-learn."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from marlene import BRMarlene
+from marlene._common.errors import MarleneError
+from marlene.sklearn import MarleneClassifier
+from marlene.trees import HoeffdingForest
+
+EXPECTED_FAILED_CHECKS = {}
+"""Checks of scikit-learn that cannot hold, with the reason: none."""
+
+X = np.random.default_rng(0).normal(size=(300, 4))
+Y = (X[:, :3] + 0.3 * np.roll(X[:, :3], 1, axis=1) > 0.2).astype(int)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [MarleneClassifier(), MarleneClassifier(drift=None, features="numeric", resampling="expected")],
+    expected_failed_checks=lambda _: EXPECTED_FAILED_CHECKS,
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("layout", [np.array, sp.csr_array, sp.csc_matrix, pd.DataFrame])
+def test_it_is_br_marlene(layout):
+    model = MarleneClassifier(seed=4, drift="ddm", resampling="expected", max_models=9)
+    plain = BRMarlene(seed=4, drift="ddm", resampling="expected", max_models=9)
+    for rows in (slice(0, 100), slice(100, 101), slice(101, 250)):
+        model.partial_fit(layout(X[rows]), Y[rows])
+        plain.learn_many(X[rows], Y[rows])
+    np.testing.assert_array_equal(model.predict_proba(layout(X[250:])), plain.predict_proba_many(X[250:]))
+    np.testing.assert_array_equal(model.predict(layout(X[250:])), plain.predict_many(X[250:]))
+    assert model.model_.aswr() == plain.aswr()
+    whole = clone(model).fit(layout(X[:250]), Y[:250])
+    np.testing.assert_array_equal(whole.predict_proba(layout(X)), model.predict_proba(layout(X)))
+
+
+@pytest.mark.parametrize("values", [("no", "yes"), (False, True), (-1, 1), (3.0, 7.0), ("b", "c")])
+def test_any_two_values(values):
+    named = np.array(values)
+    expected = BRMarlene()
+    expected.learn_many(X, Y)
+    many = MarleneClassifier().fit(X, named[Y])
+    assert [known.tolist() for known in many.classes_] == [list(values)] * 3
+    assert many.n_outputs_ == 3
+    np.testing.assert_array_equal(many.predict(X), named[expected.predict_many(X)])
+    np.testing.assert_array_equal(many.predict_proba(X), expected.predict_proba_many(X))
+    one = MarleneClassifier().fit(X, named[Y[:, 0]])
+    alone = BRMarlene()
+    alone.learn_many(X, Y[:, :1])
+    assert one.classes_.tolist() == list(values)
+    assert one.predict(X).dtype == named.dtype
+    np.testing.assert_array_equal(one.predict(X), named[alone.predict_many(X)[:, 0]])
+    np.testing.assert_array_equal(one.predict_proba(X)[:, 1], alone.predict_proba_many(X)[:, 0])
+    np.testing.assert_allclose(one.predict_proba(X).sum(axis=1), 1)
+    assert one.score(X, named[Y[:, 0]]) > 0.7
+
+
+def test_labels_may_have_values_of_their_own():
+    y = np.array([["a", "x"], ["b", "y"], ["a", "y"]] * 20)
+    model = MarleneClassifier().partial_fit(X[:1], y[:1], classes=[["a", "b"], ["y", "x"]]).partial_fit(X[1:60], y[1:])
+    assert [known.tolist() for known in model.classes_] == [["a", "b"], ["x", "y"]]
+    assert set(model.predict(X)[:, 0]) <= {"a", "b"}
+    assert set(model.predict(X)[:, 1]) <= {"x", "y"}
+
+
+def test_one_value_to_begin_with():
+    model = MarleneClassifier().partial_fit(X[:5], np.zeros((5, 2), int))
+    assert [known.tolist() for known in model.classes_] == [[0, 1]] * 2
+    model.partial_fit(X, Y[:, :2])
+    assert model.predict(X).max() == 1
+    assert MarleneClassifier().fit(X, ["only"] * 300).predict(X[:2]).tolist() == ["only"] * 2
+    assert MarleneClassifier().fit(X, ["only"] * 300).predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
+    named = MarleneClassifier().partial_fit(X[:2], ["a", "a"], classes=["b", "a"]).partial_fit(X[:2], ["b", "a"])
+    assert named.classes_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (["a"] * 300, "only the class .*'a'.* is known; name both in `classes`"),
+        (np.arange(300) % 3, "Only binary classification is supported. The type of the target is multiclass"),
+        (np.c_[np.arange(300) % 3, Y[:, 0]], "Only binary classification is supported"),
+        (X[:, 0], "Unknown label type: continuous"),
+        (np.where(Y, np.nan, 1.0), "Input y contains NaN"),
+        (Y[:10], "inconsistent numbers of samples"),
+        (np.zeros((300, 1, 1)), "dim 3"),
+        (None, "requires y to be passed"),
+    ],
+)
+def test_targets_that_are_refused(y, said):
+    model = MarleneClassifier()
+    with pytest.raises(ValueError, match=said):
+        model.partial_fit(X, y)
+    assert not hasattr(model, "model_")
+
+
+@pytest.mark.parametrize(
+    ("X_next", "y_next", "said"),
+    [
+        (X[:2], Y[:2] + 1, r"y, row \d, label \d: .*2.* is not one of the classes \[0 1\]"),
+        (X[:2], Y[:2, :2], "y has 2 columns, but 3 labels are known"),
+        (X[:2], Y[:2, 0], "y has 1 dimensions, but had 2 before"),
+        (X[:2, :3], Y[:2], "X has 3 features, but MarleneClassifier is expecting 4"),
+        (np.abs(X[:2]) * np.inf, Y[:2], "infinity"),
+        (X[:2] * np.nan, Y[:2], "row 0: every feature is missing"),
+    ],
+)
+def test_what_is_refused_later_changes_nothing(X_next, y_next, said):
+    model = MarleneClassifier().fit(X, Y)
+    before = pickle.dumps(model.model_)
+    with pytest.raises(ValueError, match=said):
+        model.partial_fit(X_next, y_next)
+    assert pickle.dumps(model.model_) == before
+
+
+def test_classes_that_do_not_fit():
+    with pytest.raises(MarleneError, match="classes are given of 2 labels, but y has 3"):
+        MarleneClassifier().partial_fit(X, Y, classes=[[0, 1], [0, 1]])
+    with pytest.raises(MarleneError, match=r"Label 0 has 3 classes"):
+        MarleneClassifier().partial_fit(X, Y, classes=[0, 1, 2])
+    with pytest.raises(MarleneError, match="resampling must be one of"):
+        MarleneClassifier(resampling="never").fit(X, Y)
+
+
+def test_features_have_names_and_kinds():
+    frame = pd.DataFrame({"size": X[:, 0], "late": (X[:, 1] > 0).astype(float), "colour": np.arange(300) % 5})
+    model = MarleneClassifier(features={"late": "binary", "colour": "nominal"}).fit(frame, Y)
+    assert model.feature_names_in_.tolist() == ["size", "late", "colour"]
+    by_position = MarleneClassifier(features={1: "binary", 2: "nominal"}).fit(frame.to_numpy(), Y)
+    np.testing.assert_array_equal(model.predict_proba(frame), by_position.predict_proba(frame.to_numpy()))
+    assert model.model_._ensemble.bank.kinds.tolist() == [0, 2, 5]
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.partial_fit(frame[["late", "size", "colour"]], Y)
+
+
+def test_missing_values_are_learnt_around():
+    holes = X.copy()
+    holes[::7, 1] = np.nan
+    model = MarleneClassifier().fit(holes, Y)
+    plain = BRMarlene()
+    plain.learn_many(holes, Y)
+    np.testing.assert_array_equal(model.predict_proba(holes), plain.predict_proba_many(holes))
+
+
+def test_pipelines_clones_and_searches():
+    pipeline = make_pipeline(StandardScaler(), MarleneClassifier(base=HoeffdingForest([], grace_period=50)))
+    assert pipeline.fit(X, Y).predict(X).shape == Y.shape
+    copy = clone(pipeline)
+    np.testing.assert_array_equal(copy.fit(X, Y).predict_proba(X), pipeline.predict_proba(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(pipeline)).predict_proba(X), pipeline.predict_proba(X))
+    search = GridSearchCV(MarleneClassifier(), {"drift": [None, "ddm-oci"], "seed": [1, 2]}, cv=2).fit(X, Y[:, 0])
+    assert set(search.best_params_) == {"drift", "seed"}
+    assert not hasattr(clone(search.best_estimator_), "model_")
+
+
+def test_without_scikit_learn_the_error_names_the_extra():
+    code = "import sys; sys.modules['sklearn'] = None; import marlene.sklearn"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert 'marlene.sklearn needs the package sklearn: pip install "marlene[sklearn]"' in done.stderr
