@@ -199,8 +199,11 @@ def test_a_seed_reaches_rivers_random_numbers():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("majorty", r"there is no method 'majorty' \(did you mean majority\?\); known: majority"),
-        ("", "there is no method ''; known: majority"),
+        (
+            "majorty",
+            r"there is no method 'majorty' \(did you mean majority\?\); known: br-marlene, br-resampled, majority",
+        ),
+        ("", "there is no method ''; known: br-marlene, br-resampled, majority"),
         ("xyz", "there is no method 'xyz'; known: .*river:<dotted.Class>"),
         ("river:", "River has no ''"),
         ("river:GaussianNB", "River has no 'GaussianNB'; expected a class like river:tree.HoeffdingTreeClassifier"),

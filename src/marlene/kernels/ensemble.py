@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.forest import Example, close_row, learn, open_row, route, vote
 from marlene.kernels.forest_state import LEAF
@@ -20,6 +18,7 @@ from marlene.kernels.splits import new_space
 from marlene.kernels.tables import order_for
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from marlene.kernels.forest import Rows
