@@ -9,7 +9,7 @@ import numpy as np
 from marlene.drift import DRIFT, IN_CONTROL, WARNING
 from marlene.kernels.ensemble import Jobs
 from marlene.kernels.performance import ALPHA, COLUMNS, NPV, PPV
-from marlene.learners._driver import BankDriver, ForestDriver, Step
+from marlene.learners._driver import NO_JOBS, BankDriver, ForestDriver, Step
 from marlene.learners._members import Origin, clear_member, empty_members, grown_members, member_key
 from marlene.learners._tasks import NONE, StreamTasks
 from marlene.trees import HoeffdingForest
@@ -62,6 +62,7 @@ class Ensemble:
         self.members = empty_members(FIRST_CAPACITY)
         self.records = np.zeros((COLUMNS, 0, FIRST_CAPACITY))
         self.clock = 0
+        self.learnt = NO_JOBS
 
     def adopt(self, bank: Bank, detectors: DetectorBank) -> None:
         """Work with these banks from now on."""
@@ -123,6 +124,7 @@ class Ensemble:
             finish = Step(row, jobs, judged, -1, finish.voters)
             tasks.seen += 1
         self._step(rows, finish, NO_PROBABILITIES)
+        self.learnt = finish.jobs
 
     def _step(self, rows: Rows, step: Step, probabilities: Floats) -> None:
         self.driver.step(self.members, self.records, rows, step, self.clock, probabilities)

@@ -1,0 +1,63 @@
+"""The product run step by step, seen as the naive BR-MARLENE's replays are."""
+
+import numpy as np
+
+from marlene.drift import DRIFT, WARNING
+from marlene.kernels.performance import NAMES
+from marlene.learners import BRMarlene
+
+
+class Watched(BRMarlene):
+    """BR-MARLENE that writes down what its detectors said."""
+
+    def __init__(self, **parameters):
+        super().__init__(**parameters)
+        self.events = []
+        ensemble = self._ensemble
+        react = ensemble._react
+
+        def watched(tasks, task, signal):
+            kinds = {WARNING: "warning", DRIFT: "drift"}
+            if signal in kinds:
+                lonely = signal == DRIFT and tasks.background[task] == -1
+                kind = "drift_without_background" if lonely else kinds[signal]
+                self.events.append((tasks.name, tasks.seen, tasks.labels[task], kind))
+            react(tasks, task, signal)
+
+        ensemble._react = watched
+
+    def tasks(self, stream):
+        return self._ensemble.streams[stream]
+
+    def weights(self, stream):
+        """Return the weight each label's latest sub-classifier learnt the last example with."""
+        jobs = self._ensemble.learnt
+        given = dict(zip(jobs.member.tolist(), jobs.weight.tolist(), strict=True))
+        return [given.get(h) for h in self.tasks(stream).latest.tolist()]
+
+    def final_table(self, stream_numbers):
+        """Return every record in the order and with the columns of the recorded tables."""
+        ensemble = self._ensemble
+        rows = []
+        for h in ensemble.active.tolist():
+            origin = ensemble.origins[h]
+            negative, positive = ensemble.members.offered[h].tolist()
+            for task, label in enumerate(ensemble.target.labels):
+                record = [ensemble.records[column, task, h] for column in range(len(NAMES))]
+                stream = stream_numbers[origin.stream]
+                rows.append((stream, origin.label, origin.number, label, *record, positive, negative))
+        return np.array(sorted(rows))
+
+
+def run(model, X, Y, stream=None):
+    """Learn rows one by one; return P⁺ and ASWR before each (target), weights and sub-classifier counts after."""
+    probabilities, ratios, k, n_sub = [], [], [], []
+    for t in range(len(Y)):
+        known = bool(model._ensemble.target.labels)
+        if stream is None:
+            probabilities.append(model.predict_proba_many(X[t : t + 1])[0] if known else np.full(Y.shape[1], 0.5))
+            ratios.append(model.aswr())
+        model.learn_many(X[t : t + 1], Y[t : t + 1], stream=stream)
+        k.append(model.weights(stream))
+        n_sub.append(model.tasks(stream).concepts.tolist())
+    return np.array(probabilities), np.array(ratios), np.array(k), np.array(n_sub)
