@@ -15,9 +15,7 @@ pytestmark = pytest.mark.golden
 
 
 def product(kinds):
-    model = Watched(
-        base=HoeffdingForest([], variance_floor=0), drift=DDMOCIBank(strict=False), resampling="expected"
-    )
+    model = Watched(base=HoeffdingForest([], variance_floor=0), drift=DDMOCIBank(strict=False), resampling="expected")
     model.declare([Feature(str(i), "binary" if kind else "numeric") for i, kind in enumerate(kinds)])
     return model
 

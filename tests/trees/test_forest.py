@@ -153,7 +153,7 @@ def test_memory_is_used_again():
 
 def test_room_made_beforehand_changes_nothing(data, trained):
     forest = new_forest(data)
-    arrays = grown(forest._arrays, 1 << 14, 1 << 14)
+    arrays = grown(forest._arrays, 1, 1 << 14, 1 << 14)
     names = (*NODE_ARRAYS, *LEAF_ARRAYS)
     forest._arrays = arrays._replace(**{name: lengthened(getattr(arrays, name), 5000) for name in names})
     before = forest.nbytes
