@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from numba.core.dispatcher import Dispatcher
+from river import naive_bayes
 
 
 def load_forest(trees: Any) -> None:  # noqa: ANN401 (a module)
@@ -31,10 +32,16 @@ def load_scores(metrics: Any) -> None:  # noqa: ANN401
     len(scores.label_gmeans)
 
 
+def load_learner(learners: Any) -> None:  # noqa: ANN401
+    learners.BRMarlene().load_kernels()
+    learners.BRMarlene(base=naive_bayes.GaussianNB()).load_kernels()
+
+
 PARTS = {
     "forest": ("marlene.trees", load_forest),
     "detectors": ("marlene.drift", load_detectors),
     "scores": ("marlene.metrics", load_scores),
+    "BR-MARLENE": ("marlene.learners", load_learner),
 }
 
 
