@@ -318,6 +318,8 @@ class BRMarlene(BlockLearner):
         trial.test_then_train(np.zeros((2, 1)), np.array([[0], [1]]))
         trial.predict_proba_many(np.zeros((1, 1)))
         trial.signal_drift([0])
+        bank = trial._ensemble.bank  # noqa: SLF001 (of the same class)
+        bank.remove(bank.add())
 
 
 class BRResampled(BRMarlene):
