@@ -15,13 +15,14 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.files import atomic_write
+from marlene.metrics import TRACE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 FORMAT = "marlene-prequential-result"
 VERSION = 1
-FIGURES = ("macro_gmean", "micro_gmean", "label_set_gmean", "hamming_score")
+FIGURES = TRACE
 TRACES = ("steps", "pred", "proba", "truth")
 
 
