@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from marlene._common.errors import MarleneError
-from marlene.drift import BANKS, ADWINBank, DDMBank, DDMOCIBank, NoneBank, OracleBank
+from marlene.drift import BANKS, DRIFT, ADWINBank, DDMBank, DDMOCIBank, NoneBank, OracleBank
 from marlene.kernels import adwin as adwin_kernels
 from marlene.kernels import detectors as kernels
 from marlene.kernels.compile import kernel
@@ -310,3 +310,17 @@ def test_each_kernel_is_compiled_once_whatever_the_inputs_are(bank_class):
     used = [kernels.first_absent, kernels.ddm_oci_update, kernels.ddm_update, kernels.oracle_update]
     used += [adwin_kernels.adwin_update]
     assert all(len(compiled.signatures) <= 1 for compiled in used)
+
+
+def test_strict_ddm_oci_compares_a_class_with_its_own_best():
+    """Half of the examples are positive; of these 90 % are found, of the others 50 %: nothing ever changes."""
+    rng = np.random.default_rng(1)
+    truth = rng.random(5000) < 0.5
+    correct = rng.random(5000) < np.where(truth, 0.9, 0.5)
+    drifts = {}
+    for strict in (True, False):
+        bank = DDMOCIBank(strict=strict)
+        ids = bank.add()
+        drifts[strict] = sum(int(bank.update(ids, [c], [y])[0] == DRIFT) for c, y in zip(correct, truth, strict=True))
+    assert drifts[True] <= 2
+    assert drifts[False] > 20

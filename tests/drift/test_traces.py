@@ -19,7 +19,7 @@ def test_ddm_oci_bank_replays_trace(name):
         row = {key: array[3] for key, array in bank.state().items() if array.ndim}
         flags = (signal == WARNING, signal == DRIFT, row["n"], row["minority"])
         assert flags == tuple(trace[key][t] for key in ("warning", "change", "n", "minority"))
-        statistics = [row[key] for key in ("p", "s", "p_max", "s_max")]
+        statistics = [row["p"], row["s"], row["p_max"][0], row["s_max"][0]]
         expected = [trace[key][t] for key in ("m_p", "m_s", "m_pmax", "m_smax")]
         for key in ("recall_num", "recall_den", "class_size"):
             statistics += row[key].tolist()

@@ -48,8 +48,8 @@ class NaiveDDMOCI:
         self.p = 0.0
         self.s = math.nan
         # The published program starts its maxima at Java's Double.MIN_VALUE, the smallest positive number.
-        self.p_max = SMALLEST_POSITIVE
-        self.s_max = SMALLEST_POSITIVE
+        self.p_max = [SMALLEST_POSITIVE, SMALLEST_POSITIVE]
+        self.s_max = [SMALLEST_POSITIVE, SMALLEST_POSITIVE]
         self.minority = 1
         self.class_size = [0.5, 0.5]
         self.class_size_den = [0.5, 0.5]
@@ -81,11 +81,14 @@ class NaiveDDMOCI:
 
     def _test(self) -> None:
         """Move the maxima first, then compare; every comparison with a NaN deviation is false."""
-        if self.p + self.s > self.p_max + self.s_max:
-            self.p_max, self.s_max = self.p, self.s
+        c = self.minority
+        if self.p + self.s > self.p_max[c] + self.s_max[c]:
+            self.p_max[c], self.s_max[c] = self.p, self.s
+            if not self.strict:
+                self.p_max[1 - c], self.s_max[1 - c] = self.p, self.s
         low = self.p - self.s
-        self.drift = low <= self.p_max - self.drift_level * self.s_max
-        self.warning = not self.drift and low <= self.p_max - self.warning_level * self.s_max
+        self.drift = low <= self.p_max[c] - self.drift_level * self.s_max[c]
+        self.warning = not self.drift and low <= self.p_max[c] - self.warning_level * self.s_max[c]
 
 
 class NaiveDDM:

@@ -25,12 +25,15 @@ class DDMOCIBank(ArrayBank[kernels.DDMOCIArrays, kernels.DDMOCIParameters]):
     p_max - `warning` · s_max.
 
     By this rule a minority recall of exactly 1, whose s is 0, is a drift as soon as it is tested, and a recall
-    estimated from three examples is noise. The *strict* rule leaves such inputs out.
+    estimated from three examples is noise. The *strict* rule leaves such inputs out. And where the classes are about
+    equally frequent, each is the smaller one at times, and the recall of one is compared with the best of the other:
+    a drift whenever they differ enough. The strict rule remembers the best of each class.
 
     Parameters
     ----------
     strict
-        While s is 0 or d below 10, neither move the maxima nor test. False is the published rule.
+        While s is 0 or d below 10, neither move the maxima nor test; compare a class with its own best only. False is
+        the published rule.
     theta
         Factor by which the class sizes fade at each input.
     fading
@@ -42,8 +45,8 @@ class DDMOCIBank(ArrayBank[kernels.DDMOCIArrays, kernels.DDMOCIParameters]):
 
     Notes
     -----
-    A detector takes 98 bytes. `state` has, for each: the number of inputs `n`, the `minority` class, `p`, `s`,
-    `p_max`, `s_max`, the class sizes `class_size` / `class_size_den` and the recalls `recall_num` / `recall_den` of
+    A detector takes 114 bytes. `state` has, for each: the number of inputs `n`, the `minority` class, `p`, `s`,
+    `p_max` and `s_max` for classes 0 and 1, the class sizes `class_size` / `class_size_den` and the recalls `recall_num` / `recall_den` of
     classes 0 and 1, and the last answer, `signal`.
 
     References

@@ -90,8 +90,8 @@ def new_ddm_oci(capacity: int) -> DDMOCIArrays:
         minority=np.zeros(capacity, np.uint8),
         p=np.zeros(capacity),
         s=np.zeros(capacity),
-        p_max=np.zeros(capacity),
-        s_max=np.zeros(capacity),
+        p_max=np.zeros((capacity, 2)),
+        s_max=np.zeros((capacity, 2)),
         class_size=np.zeros((capacity, 2)),
         class_size_den=np.zeros(capacity),
         recall_num=np.zeros((capacity, 2)),
@@ -132,11 +132,11 @@ def _start_ddm_oci(arrays: DDMOCIArrays, i: int) -> None:
     arrays.minority[i] = 1
     arrays.p[i] = 0.0
     arrays.s[i] = np.nan
-    arrays.p_max[i] = SMALLEST_POSITIVE
-    arrays.s_max[i] = SMALLEST_POSITIVE
     arrays.class_size_den[i] = 0.5
     for c in range(2):
         arrays.class_size[i, c] = 0.5
+        arrays.p_max[i, c] = SMALLEST_POSITIVE
+        arrays.s_max[i, c] = SMALLEST_POSITIVE
         arrays.recall_num[i, c] = 0.0
         arrays.recall_den[i, c] = 0.0
     arrays.signal[i] = IN_CONTROL
@@ -183,14 +183,16 @@ def ddm_oci_step(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int, cor
 
 @inlined
 def _ddm_oci_test(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int) -> int:
-    p, s = arrays.p[i], arrays.s[i]
+    p, s, minority = arrays.p[i], arrays.s[i], arrays.minority[i]
     # Without an example of the minority class s is NaN, and all three comparisons are false.
-    if p + s > arrays.p_max[i] + arrays.s_max[i]:
-        arrays.p_max[i] = p
-        arrays.s_max[i] = s
-    if p - s <= arrays.p_max[i] - parameters.drift * arrays.s_max[i]:
+    if p + s > arrays.p_max[i, minority] + arrays.s_max[i, minority]:
+        for c in range(2):
+            if c == minority or not parameters.strict:
+                arrays.p_max[i, c] = p
+                arrays.s_max[i, c] = s
+    if p - s <= arrays.p_max[i, minority] - parameters.drift * arrays.s_max[i, minority]:
         return DRIFT
-    if p - s <= arrays.p_max[i] - parameters.warning * arrays.s_max[i]:
+    if p - s <= arrays.p_max[i, minority] - parameters.warning * arrays.s_max[i, minority]:
         return WARNING
     return IN_CONTROL
 
