@@ -46,7 +46,7 @@ class DDMOCIBank(ArrayBank[kernels.DDMOCIArrays, kernels.DDMOCIParameters]):
     Notes
     -----
     A detector takes 114 bytes. `state` has, for each: the number of inputs `n`, the `minority` class, `p`, `s`,
-    `p_max` and `s_max` for classes 0 and 1, the class sizes `class_size` / `class_size_den` and the recalls `recall_num` / `recall_den` of
+    `p_max` and `s_max`, the class sizes `class_size` / `class_size_den`, the recalls `recall_num` / `recall_den` of
     classes 0 and 1, and the last answer, `signal`.
 
     References
