@@ -3,7 +3,6 @@
 import numpy as np
 
 from marlene.drift import DRIFT, WARNING
-from marlene.kernels.performance import NAMES
 from marlene.learners import BRMarlene
 
 
@@ -17,21 +16,26 @@ class Watched(BRMarlene):
         react = ensemble._react
 
         def watched(tasks, task, signal):
-            kinds = {WARNING: "warning", DRIFT: "drift"}
-            if signal in kinds:
-                lonely = signal == DRIFT and tasks.background[task] == -1
-                kind = "drift_without_background" if lonely else kinds[signal]
+            if signal == DRIFT:
+                kind = "drift_without_background" if tasks.background[task] == -1 else "drift"
                 self.events.append((tasks.name, tasks.seen, tasks.labels[task], kind))
             react(tasks, task, signal)
 
         ensemble._react = watched
+
+    def learn_many(self, X, Y, stream=None):
+        """Learn one row, and write down who warned of it."""
+        super().learn_many(X, Y, stream)
+        tasks = self.tasks(stream)
+        for task in np.flatnonzero(tasks.signal == WARNING).tolist():
+            self.events.append((stream, tasks.seen - 1, tasks.labels[task], "warning"))
 
     def tasks(self, stream):
         return self._ensemble.streams[stream]
 
     def weights(self, stream):
         """Return the weight each label's latest sub-classifier learnt the last example with."""
-        jobs = self._ensemble.learnt
+        jobs = self._ensemble.driver.learnt
         given = dict(zip(jobs.member.tolist(), jobs.weight.tolist(), strict=True))
         return [given.get(h) for h in self.tasks(stream).latest.tolist()]
 
@@ -39,11 +43,12 @@ class Watched(BRMarlene):
         """Return every record in the order and with the columns of the recorded tables."""
         ensemble = self._ensemble
         rows = []
+        weights = ensemble.judged()[:, 0]
         for h in ensemble.active.tolist():
             origin = ensemble.origins[h]
             negative, positive = ensemble.members.offered[h].tolist()
             for task, label in enumerate(ensemble.target.labels):
-                record = [ensemble.records[column, task, h] for column in range(len(NAMES))]
+                record = [*ensemble.records[task, :, h], weights[task, h]]
                 stream = stream_numbers[origin.stream]
                 rows.append((stream, origin.label, origin.number, label, *record, positive, negative))
         return np.array(sorted(rows))

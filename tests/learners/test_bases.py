@@ -172,7 +172,7 @@ def test_the_least_useful_goes_first_and_new_labels_count():
     model.learn_many(X, Y)
     model.signal_drift([0])
     model.learn_many(X[:50], Y[:50])
-    weight = {h: model._ensemble.records[6, :, h].sum() for h in model._ensemble.active.tolist()}
+    weight = {h: model._ensemble.judged()[:, 0, h].sum() for h in model._ensemble.active.tolist()}
     assert len(weight) == 4
     model.signal_drift([1])
     # The concept that ended is compared as it stands after the records of its label were reset.
@@ -195,7 +195,7 @@ def told():
 
 
 def test_what_it_explains(told):
-    alpha, origins = told._ensemble.records[6], told._ensemble.origins
+    alpha, origins = told._ensemble.judged()[:, 0], told._ensemble.origins
     matrix, ratios = told.transfer_matrix(), told.swr()
     for label in range(3):
         rows = told.explain(label)

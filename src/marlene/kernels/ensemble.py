@@ -1,7 +1,8 @@
-"""One step of an ensemble of Hoeffding trees over tasks: vote, learn, judge.
+"""An ensemble of Hoeffding trees over tasks, row by row: vote, watch for drift, learn, judge.
 
 A *sub-classifier* is a tree, the numbers of positive and negative examples it was offered, and the key of its random
-numbers. Those that do not vote (background classifiers) are not active.
+numbers. Those that do not vote (background classifiers) are not active. A task is a label, or a label given the value
+of another; sub-classifiers of the latter sort see that value as one more feature, and vote for each value it can have.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.detectors import DRIFT, IN_CONTROL, WARNING, ddm_oci_step
 from marlene.kernels.forest import Example, close_row, learn, open_row, route, vote
 from marlene.kernels.forest_state import LEAF
-from marlene.kernels.observers import entries_needed
-from marlene.kernels.performance import combined_vote, probability, update_task
+from marlene.kernels.observers import entries_needed, surely_fits
+from marlene.kernels.performance import predict_tasks, update_tasks
 from marlene.kernels.resampling import learning_weight
 from marlene.kernels.splits import new_space
 from marlene.kernels.tables import order_for
@@ -21,9 +23,21 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from marlene.kernels.detectors import DDMOCIArrays, DDMOCIParameters
     from marlene.kernels.forest import Rows
     from marlene.kernels.forest_state import Floats, Forest, Ints, Settings
     from marlene.kernels.splits import Space
+
+VOTE, WATCH, LEARN = range(3)
+"""What is to be done with a row next."""
+DONE, ASK_DETECTORS, REACT, GROW = range(4)
+"""Why `run` returns: all is done; it cannot ask these detectors itself; a task changes; the forest is too small."""
+UNWATCHED, WATCHED, ASKED = range(3)
+"""Which detectors watch: none, those `run` is given, or those its caller asks."""
+UNSEEN = 3
+"""In place of a detector's answer: the truth was not known."""
+ROW, PHASE, JOBS = range(3)
+"""Places of `Work.position`."""
 
 
 class Members(NamedTuple):
@@ -42,7 +56,7 @@ class Members(NamedTuple):
     learns
         Whether it is trained any more.
     positive, negative
-        Their votes on the example at hand.
+        Their votes on the example at hand (values of the given label × sub-classifiers).
     node, branch, bayes
         Where that example comes to in their trees, and naive Bayes' class there.
     clock
@@ -62,49 +76,104 @@ class Members(NamedTuple):
     clock: Ints
 
 
+class Tasks(NamedTuple):
+    """The tasks of a stream.
+
+    Attributes
+    ----------
+    latest, background
+        The sub-classifier that learns each task, and the one that is trained beside it, -1 if there is none.
+    detector
+        The detector that watches it.
+    label, given
+        The columns of its label and of the label it depends on, -1 if on none.
+    signal
+        What its detector said of the example at hand.
+    """
+
+    latest: Ints
+    background: Ints
+    detector: Ints
+    label: Ints
+    given: Ints
+    signal: npt.NDArray[np.uint8]
+
+
 class Jobs(NamedTuple):
-    """What is to be learnt from an example: which members, of which class, and, filled in, with which weight."""
+    """What is learnt from an example: which members, of which class, given which value, and with which weight."""
 
     member: Ints
     truth: Ints
+    value: Ints
     weight: Ints
 
 
-@subkernel
-def _ask(forest: Forest, settings: Settings, members: Members, h: int, example: Example, space: Space) -> None:
-    """Let a member vote."""
-    node, branch = route(forest, members.tree[h], example.dense)
-    out = space.votes
-    members.bayes[h] = vote(forest, settings, node, branch, example, members.learns[h], space.scores, out)
-    members.node[h] = node
-    members.branch[h] = branch
-    members.negative[h] = out[0]
-    members.positive[h] = out[1]
+class Work(NamedTuple):
+    """What `run` works with beside the ensemble.
 
+    Attributes
+    ----------
+    position
+        Row and phase of it, and the number of jobs.
+    jobs
+        What is learnt from the row.
+    queue
+        Members that are to vote.
+    scratch
+        Two numbers for each member.
+    dense
+        A row's values, all zero between rows.
+    shortage
+        How many jobs, and entries of the presence and the numeric table, the forest lacks room for.
+    """
 
-@subkernel
-def _has_room(forest: Forest, members: Members, jobs: Jobs, example: Example, shortage: Ints) -> bool:
-    """Tell whether the forest has room for everything the jobs can bring; if not, leave in `shortage` what it takes."""
-    n = len(jobs.member)
-    presence = 0
-    numeric = 0
-    for j in range(n):
-        h = jobs.member[j]
-        leaf = forest.node[members.node[h], LEAF] if members.node[h] >= 0 and members.branch[h] < 0 else -1
-        more_presence, more_numeric = entries_needed(forest, leaf, example)
-        presence += more_presence
-        numeric += more_numeric
-    shortage[0], shortage[1], shortage[2] = n, presence, numeric
-    return bool(
-        forest.node_top[0] + n * (2 << order_for(forest.widest)) <= len(forest.node_link)
-        and forest.leaf_top[0] + n * (forest.widest + 1) <= len(forest.leaf_link)
-        and forest.presence.top[0] + presence <= len(forest.presence.key)
-        and forest.numeric.top[0] + numeric <= len(forest.numeric.key)
-    )
+    position: Ints
+    jobs: Jobs
+    queue: Ints
+    scratch: Floats
+    dense: Floats
+    shortage: Ints
 
 
 @inlined
-def _offer(members: Members, jobs: Jobs, j: int, expected: bool) -> int:
+def known_task(tasks: Tasks, task: int, truth: npt.NDArray[np.int8]) -> bool:
+    """Tell whether the truth about a task, and the value it depends on, are known."""
+    given = tasks.given[task]
+    return bool(truth[tasks.label[task]] >= 0 and (given < 0 or truth[given] >= 0))
+
+
+@inlined
+def value_of(tasks: Tasks, task: int, labels: npt.NDArray[np.int8]) -> int:
+    """Return the value a task depends on, 0 if it depends on none."""
+    given = tasks.given[task]
+    return int(labels[given]) if given >= 0 else 0
+
+
+@inlined
+def changes(tasks: Tasks, task: int) -> bool:
+    """Tell whether what a detector said takes more than training: a background classifier comes, goes or takes over."""
+    signal, alone = tasks.signal[task], tasks.background[task] < 0
+    return bool(signal == DRIFT or (signal == WARNING and alone) or (signal == IN_CONTROL and not alone))
+
+
+@subkernel
+def collect_jobs(tasks: Tasks, truth: npt.NDArray[np.int8], jobs: Jobs) -> int:
+    """Write what is to be learnt from an example, the latest first; return how much."""
+    count = 0
+    for background in range(2):
+        for task in range(len(tasks.latest)):
+            signal = tasks.signal[task]
+            if signal == UNSEEN or (background and signal != WARNING):
+                continue
+            jobs.member[count] = tasks.background[task] if background else tasks.latest[task]
+            jobs.truth[count] = truth[tasks.label[task]]
+            jobs.value[count] = value_of(tasks, task, truth)
+            count += 1
+    return count
+
+
+@inlined
+def offer_job(members: Members, jobs: Jobs, j: int, expected: bool) -> int:
     """Count the example of a job as offered, and return the weight it is learnt with."""
     h, y = jobs.member[j], jobs.truth[j]
     members.offered[h, y] += 1
@@ -114,101 +183,236 @@ def _offer(members: Members, jobs: Jobs, j: int, expected: bool) -> int:
 
 
 @kernel
-def offer(members: Members, jobs: Jobs, expected: bool) -> None:
-    """Fill in the weight of every job."""
-    for j in range(len(jobs.member)):
-        _offer(members, jobs, j, expected)
+def offer(members: Members, tasks: Tasks, truth: npt.NDArray[np.int8], jobs: Jobs, expected: bool) -> int:
+    """Write what is to be learnt from an example, and with which weights; return how much."""
+    count = collect_jobs(tasks, truth, jobs)
+    for j in range(count):
+        offer_job(members, jobs, j, expected)
+    return count
 
 
 @subkernel
-def _learn_row(
+def _ask(
     forest: Forest,
     settings: Settings,
     members: Members,
-    records: Floats,
-    jobs: Jobs,
-    truth: npt.NDArray[np.int8],
-    expected: bool,
-    example: Example,
+    rows: Rows,
+    row: int,
+    queue: Ints,
+    count: int,
     clock: int,
+    dense: Floats,
     space: Space,
 ) -> None:
-    """Train the members of the jobs, and then, where `truth` is given, judge all of them by their votes after that."""
-    for j in range(len(jobs.member)):
-        h, y = jobs.member[j], jobs.truth[j]
-        weight = _offer(members, jobs, j, expected)
-        if weight > 0:
-            learn(
-                forest,
-                settings,
-                members.tree[h],
-                members.node[h],
-                members.branch[h],
-                members.bayes[h],
-                example,
-                y,
-                weight,
-                space,
+    """Let the first `count` members of the queue vote on a row, for each value it comes with."""
+    out = space.votes
+    values = len(members.positive)
+    n = (len(rows.starts) - 1) // values
+    for value in range(values):
+        place = value * n + row
+        missing = open_row(rows, place, dense)
+        stored = slice(rows.starts[place], rows.starts[place + 1])
+        example = Example(rows.indices[stored], rows.values[stored], dense, missing)
+        for i in range(count):
+            h = queue[i]
+            node, branch = route(forest, members.tree[h], dense)
+            members.bayes[value, h] = vote(
+                forest, settings, node, branch, example, members.learns[h], space.scores, out
             )
-            members.clock[h] = -1
-    if len(truth) == 0:
-        return
-    for h in range(len(members.tree)):
-        if members.active[h] > 0.0 and members.clock[h] != clock:
-            _ask(forest, settings, members, h, example, space)
-    for task in range(len(truth)):
-        if truth[task] >= 0:
-            update_task(records, task, members.positive, members.negative, truth[task], members.active)
+            members.node[value, h] = node
+            members.branch[value, h] = branch
+            members.negative[value, h] = out[0]
+            members.positive[value, h] = out[1]
+            members.clock[h] = clock
+        close_row(rows, place, dense)
+
+
+@subkernel
+def _has_room(forest: Forest, members: Members, work: Work, rows: Rows, row: int) -> bool:
+    """Tell whether the forest has room for everything the jobs can bring; if not, leave in `shortage` what it takes."""
+    jobs, count, shortage = work.jobs, work.position[JOBS], work.shortage
+    values = len(members.positive)
+    place = len(rows.starts) - 1 - ((len(rows.starts) - 1) // values - row)  # with the most that can be stored
+    stored = slice(rows.starts[place], rows.starts[place + 1])
+    example = Example(rows.indices[stored], rows.values[stored], work.dense, True)
+    presence = 0
+    numeric = 0
+    for j in range(count):
+        h, value = jobs.member[j], jobs.value[j]
+        node = members.node[value, h]
+        leaf = forest.node[node, LEAF] if node >= 0 and members.branch[value, h] < 0 else -1
+        if leaf < 0 or not surely_fits(forest, leaf, example):
+            more_presence, more_numeric = entries_needed(forest, leaf, example)
+            presence += more_presence
+            numeric += more_numeric
+    shortage[0], shortage[1], shortage[2] = count, presence, numeric
+    return bool(
+        forest.node_top[0] + count * (2 << order_for(forest.widest)) <= len(forest.node_link)
+        and forest.leaf_top[0] + count * (forest.widest + 1) <= len(forest.leaf_link)
+        and forest.presence.top[0] + presence <= len(forest.presence.key)
+        and forest.numeric.top[0] + numeric <= len(forest.numeric.key)
+    )
+
+
+@subkernel
+def _train(
+    forest: Forest,
+    settings: Settings,
+    members: Members,
+    rows: Rows,
+    row: int,
+    work: Work,
+    expected: bool,
+    space: Space,
+) -> None:
+    """Train the members of the jobs on a row, each given its value."""
+    jobs, dense = work.jobs, work.dense
+    values = len(members.positive)
+    n = (len(rows.starts) - 1) // values
+    for value in range(values):
+        place = value * n + row
+        missing = open_row(rows, place, dense)
+        stored = slice(rows.starts[place], rows.starts[place + 1])
+        example = Example(rows.indices[stored], rows.values[stored], dense, missing)
+        for j in range(work.position[JOBS]):
+            h = jobs.member[j]
+            if jobs.value[j] == value and offer_job(members, jobs, j, expected) > 0:
+                learn(
+                    forest,
+                    settings,
+                    members.tree[h],
+                    members.node[value, h],
+                    members.branch[value, h],
+                    members.bayes[value, h],
+                    example,
+                    jobs.truth[j],
+                    jobs.weight[j],
+                    space,
+                )
+                members.clock[h] = -1
+        close_row(rows, place, dense)
+
+
+@subkernel
+def _watch(
+    members: Members,
+    tasks: Tasks,
+    truth: npt.NDArray[np.int8],
+    detectors: DDMOCIArrays,
+    parameters: DDMOCIParameters,
+    quiet: bool,
+) -> bool:
+    """Tell every detector how the latest sub-classifier of its task did; return whether a task changes."""
+    change = False
+    for task in range(len(tasks.latest)):
+        if not known_task(tasks, task, truth):
+            tasks.signal[task] = UNSEEN
+            continue
+        h, value, y = tasks.latest[task], value_of(tasks, task, truth), truth[tasks.label[task]]
+        correct = (members.positive[value, h] > members.negative[value, h]) == (y == 1)
+        tasks.signal[task] = (
+            IN_CONTROL if quiet else ddm_oci_step(detectors, parameters, tasks.detector[task], correct, y)
+        )
+        change = change or changes(tasks, task)
+    return change
+
+
+@inlined
+def _voters(members: Members, count: int, tasks: Tasks, everyone: bool, queue: Ints) -> int:
+    """Write who votes on a new example; return how many."""
+    if not everyone:
+        for task in range(len(tasks.latest)):
+            queue[task] = tasks.latest[task]
+        return len(tasks.latest)
+    waiting = 0
+    for h in range(count):
+        if members.active[h] > 0.0:
+            queue[waiting] = h
+            waiting += 1
+    return waiting
+
+
+@inlined
+def _those_without(members: Members, jobs: Jobs, n_jobs: int, now: int, queue: Ints) -> int:
+    """Write the members of the jobs whose votes are not about the example at hand, or outdated; return how many."""
+    waiting = 0
+    for j in range(n_jobs):
+        if members.clock[jobs.member[j]] != now:
+            queue[waiting] = jobs.member[j]
+            waiting += 1
+    return waiting
 
 
 @kernel
-def step(
+def run(
     forest: Forest,
     settings: Settings,
     members: Members,
+    count: int,
     records: Floats,
+    tasks: Tasks,
     rows: Rows,
-    finish: int,
-    jobs: Jobs,
     truth: npt.NDArray[np.int8],
-    expected: bool,
-    start: int,
-    voters: Ints,
+    everyone: bool,
     probabilities: Floats,
+    detectors: DDMOCIArrays,
+    parameters: DDMOCIParameters,
+    watching: int,
+    expected: bool,
     clock: int,
-    dense: Floats,
-    shortage: Ints,
-) -> bool:
-    """Finish one row and start another (-1: none).
+    work: Work,
+) -> int:
+    """Vote on rows, watch, learn and judge, from `work.position` on, as far as that goes without the caller.
 
-    Finishing trains the members of `jobs` and, if `truth` is not empty, updates the records of the tasks. Starting lets
-    the `voters` vote and, if `probabilities` has columns, writes P(label) of every task there. `clock` is the number of
-    the example that is finished. Return False, having changed nothing, if the forest is too small; `shortage` then
-    says what it takes.
+    Parameters
+    ----------
+    count
+        How many places of the members are in use.
+    truth
+        Labels of the rows; without a row of it, nothing is learnt.
+    everyone
+        Whether all members vote, and the records of the tasks are kept; else only the latest of the tasks vote.
+    probabilities
+        Where P(label) of every task goes, if it has columns.
+    watching
+        Whether no detectors are asked, those given, or others, by the caller.
+    clock
+        The number of the first row's example.
     """
     space = new_space(forest.widest, forest.node_count.shape[1])
-    if finish >= 0:
-        missing = open_row(rows, finish, dense)
-        stored = slice(rows.starts[finish], rows.starts[finish + 1])
-        example = Example(rows.indices[stored], rows.values[stored], dense, missing)
-        for h in jobs.member:
-            if members.clock[h] != clock:
-                _ask(forest, settings, members, h, example, space)
-                members.clock[h] = clock
-        if not _has_room(forest, members, jobs, example, shortage):
-            close_row(rows, finish, dense)
-            return False
-        _learn_row(forest, settings, members, records, jobs, truth, expected, example, clock, space)
-        close_row(rows, finish, dense)
-    if start >= 0:
-        missing = open_row(rows, start, dense)
-        stored = slice(rows.starts[start], rows.starts[start + 1])
-        example = Example(rows.indices[stored], rows.values[stored], dense, missing)
-        for h in voters:
-            _ask(forest, settings, members, h, example, space)
-            members.clock[h] = clock + 1
-        for task in range(probabilities.shape[1]):
-            total_positive, total_negative = combined_vote(records, task, members.positive, members.negative)
-            probabilities[start, task] = probability(total_positive, total_negative)
-        close_row(rows, start, dense)
-    return True
+    position = work.position
+    n = (len(rows.starts) - 1) // len(members.positive)
+    while position[ROW] < n:
+        row = position[ROW]
+        now = clock + row
+        if position[PHASE] == VOTE:
+            waiting = _voters(members, count, tasks, everyone, work.queue)
+            _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
+            if probabilities.shape[1] > 0:
+                predict_tasks(
+                    records, members.positive[0], members.negative[0], count, work.scratch, probabilities[row]
+                )
+            if len(truth) == 0:
+                position[ROW] += 1
+                continue
+            position[PHASE] = WATCH
+        if position[PHASE] == WATCH:
+            if watching == ASKED:
+                return ASK_DETECTORS
+            position[PHASE] = LEARN
+            if _watch(members, tasks, truth[row], detectors, parameters, watching == UNWATCHED):
+                return REACT
+        position[JOBS] = collect_jobs(tasks, truth[row], work.jobs)
+        waiting = _those_without(members, work.jobs, position[JOBS], now, work.queue)
+        _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
+        if not _has_room(forest, members, work, rows, row):
+            return GROW
+        _train(forest, settings, members, rows, row, work, expected, space)
+        if everyone:
+            waiting = _those_without(members, work.jobs, position[JOBS], now, work.queue)
+            _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
+            votes = members.positive[0], members.negative[0]
+            update_tasks(records, votes[0], votes[1], truth[row], members.active, count, work.scratch)
+        position[PHASE] = VOTE
+        position[ROW] += 1
+    return DONE

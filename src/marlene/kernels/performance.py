@@ -1,12 +1,14 @@
 """The performance table: how well every sub-classifier serves every target task, and the weights that follow.
 
-One array holds everything (columns × tasks × sub-classifiers). Predictive values are kept beside the counts they come
-from, in pairs that sum to 1, or are both 0 while there is no prediction to judge by: no evidence, no vote.
+One array holds everything (tasks × columns × sub-classifiers); predictive values and weights follow from it. A pair of
+predictive values sums to 1, or is 0 and 0 while there is no prediction to judge by: no evidence, no vote. Loops go
+over whole lanes of eight sub-classifiers, and sums are taken lane by lane, so that they are the same whatever the
+capacity of the arrays.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from marlene.kernels.compile import inlined, kernel, subkernel
 
@@ -14,25 +16,87 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from marlene.kernels.forest_state import Floats
+    Real = np.floating[Any]
+    Reals = npt.NDArray[Real]
 
-# Columns. PPV and NPV are the positive and the negative predictive value; the others 1 minus these.
-TP, FP, TN, FN, CORRECT, WRONG, ALPHA, PPV, NOT_PPV, NPV, NOT_NPV = range(11)
-COLUMNS = 11
-NAMES = ("tp", "fp", "tn", "fn", "sc", "sw", "alpha")
+TP, FP, TN, FN, CORRECT, WRONG = range(6)
+COLUMNS = 6
+NAMES = ("tp", "fp", "tn", "fn", "sc", "sw")
+LANES = 8
 
 
 @inlined
-def combined_vote(records: Floats, task: int, positive: Floats, negative: Floats) -> tuple[float, float]:
-    """Return the weighted sums of the calibrated votes for and against (section IV of the paper, voting)."""
-    total_positive = 0.0
-    total_negative = 0.0
-    for h in range(len(positive)):
-        for_it = positive[h] * records[PPV, task, h] + negative[h] * records[NOT_NPV, task, h]
-        against = negative[h] * records[NPV, task, h] + positive[h] * records[NOT_PPV, task, h]
-        total_positive += records[ALPHA, task, h] * for_it
-        total_negative += records[ALPHA, task, h] * against
-    return total_positive, total_negative
+def in_lanes(count: int) -> int:
+    """Return the number of places that whole lanes of `count` sub-classifiers take."""
+    return (count + LANES - 1) // LANES * LANES
+
+
+@inlined
+def lane_sum(values: Reals, stop: int) -> float:
+    """Return the sum of the first `stop` values, whole lanes of them."""
+    a = b = c = d = e = f = g = h = values[0] * 0
+    for i in range(0, stop, LANES):
+        a += values[i]
+        b += values[i + 1]
+        c += values[i + 2]
+        d += values[i + 3]
+        e += values[i + 4]
+        f += values[i + 5]
+        g += values[i + 6]
+        h += values[i + 7]
+    return float(((a + e) + (b + f)) + ((c + g) + (d + h)))
+
+
+@inlined
+def share(part: Real, other: Real, one: Real) -> tuple[Real, Real]:
+    """Return what part of their sum two counts are; 0 and 0 if there is nothing. `one` has their precision."""
+    total = part + other
+    scale = one / (total if total > 0 else one)
+    return part * scale, other * scale
+
+
+@inlined
+def weight(correct: Real, wrong: Real, one: Real) -> Real:
+    """Return α = SC / (SC + SW), which may both be tiny; 0 if there is nothing."""
+    total = correct + wrong
+    return correct / (total if total > 0 else one)
+
+
+@inlined
+def predictive_values(tp: Real, fp: Real, tn: Real, fn: Real, one: Real) -> tuple[Real, Real, Real, Real]:
+    """Return PPV, 1 - PPV, NPV and 1 - NPV, each class weighted as if both were equally frequent."""
+    n_positive, n_negative = tp + fn, fp + tn
+    per_positive = n_negative if n_negative > 0 else one
+    per_negative = n_positive if n_positive > 0 else one
+    ppv, not_ppv = share(tp * per_positive, fp * per_negative, one)
+    npv, not_npv = share(tn * per_negative, fn * per_positive, one)
+    return ppv, not_ppv, npv, not_npv
+
+
+@inlined
+def calibrate(records: Reals, positive: Reals, negative: Reals, votes: Reals, stop: int) -> None:
+    """Write the votes of all sub-classifiers, corrected by their predictive values (paper, section IV)."""
+    one = records.dtype.type(1)
+    for_it, against = votes[0], votes[1]
+    tp, fp, tn, fn = records[TP], records[FP], records[TN], records[FN]
+    for h in range(stop):
+        ppv, not_ppv, npv, not_npv = predictive_values(tp[h], fp[h], tn[h], fn[h], one)
+        for_it[h] = positive[h] * ppv + negative[h] * not_npv
+        against[h] = negative[h] * npv + positive[h] * not_ppv
+
+
+@subkernel
+def combined_vote(records: Reals, positive: Reals, negative: Reals, scratch: Reals, stop: int) -> tuple[float, float]:
+    """Return the weighted sums of the calibrated votes for and against (paper, section IV)."""
+    calibrate(records, positive, negative, scratch, stop)
+    for_it, against = scratch[0], scratch[1]
+    one = records.dtype.type(1)
+    correct, wrong = records[CORRECT], records[WRONG]
+    for h in range(stop):
+        alpha = weight(correct[h], wrong[h], one)
+        for_it[h] *= alpha
+        against[h] *= alpha
+    return lane_sum(for_it, stop), lane_sum(against, stop)
 
 
 @inlined
@@ -43,75 +107,71 @@ def probability(total_positive: float, total_negative: float) -> float:
 
 
 @subkernel
-def update_task(records: Floats, task: int, positive: Floats, negative: Floats, truth: int, active: Floats) -> None:
+def update_task(
+    records: Reals,
+    positive: Reals,
+    negative: Reals,
+    truth: int,
+    active: Reals,
+    scratch: Reals,
+    stop: int,
+) -> None:
     """Update the records of one task after an example of class `truth`.
 
     SC and SW grow by the calibrated votes for and against the truth, shares of all, times how hard the example was;
-    then the raw prediction is counted, and the predictive values are computed anew. Each loop touches few arrays, so
-    that it is done several sub-classifiers at a time.
+    then the raw prediction is counted.
     """
-    yes, no = (positive, negative) if truth else (negative, positive)
-    value, not_value = (
-        (records[PPV, task], records[NOT_PPV, task]) if truth else (records[NPV, task], records[NOT_NPV, task])
-    )
-    other, not_other = (
-        (records[NPV, task], records[NOT_NPV, task]) if truth else (records[PPV, task], records[NOT_PPV, task])
-    )
-    sum_right = 0.0
-    sum_wrong = 0.0
-    for h in range(len(yes)):
-        sum_right += yes[h] * value[h] + no[h] * not_other[h]
-        sum_wrong += no[h] * other[h] + yes[h] * not_value[h]
+    calibrate(records, positive, negative, scratch, stop)
+    right, wrong = (scratch[0], scratch[1]) if truth else (scratch[1], scratch[0])
+    sum_right, sum_wrong = lane_sum(right, stop), lane_sum(wrong, stop)
     hardness = sum_wrong / sum_right if sum_right > 0.0 else 0.0
-    share_right = hardness / sum_right if sum_right > 0.0 else 0.0
-    share_wrong = hardness / sum_wrong if sum_wrong > 0.0 else 0.0
-    right, wrong, alpha = records[CORRECT, task], records[WRONG, task], records[ALPHA, task]
-    for h in range(len(yes)):
-        right[h] += share_right * (yes[h] * value[h] + no[h] * not_other[h])
-    for h in range(len(yes)):
-        wrong[h] += share_wrong * (no[h] * other[h] + yes[h] * not_value[h])
-    for h in range(len(yes)):
-        both = right[h] + wrong[h]
-        alpha[h] = right[h] / (both if both > 0.0 else 1.0)
-    hits, misses = records[TP if truth else FP, task], records[FN if truth else TN, task]
-    for h in range(len(yes)):
-        predicted = active[h] if positive[h] > negative[h] else 0.0
+    share_right = records.dtype.type(hardness / sum_right if sum_right > 0.0 else 0.0)
+    share_wrong = records.dtype.type(hardness / sum_wrong if sum_wrong > 0.0 else 0.0)
+    all_correct, all_wrong = records[CORRECT], records[WRONG]
+    for h in range(stop):
+        all_correct[h] += share_right * right[h]
+        all_wrong[h] += share_wrong * wrong[h]
+    hits, misses = (records[TP], records[FN]) if truth else (records[FP], records[TN])
+    for h in range(stop):
+        predicted = active[h] if positive[h] > negative[h] else active[h] * 0
         hits[h] += predicted
         misses[h] += active[h] - predicted
-    _judge(records[TP, task], records[FP, task], records[TN, task], records[FN, task], records[PPV:, task])
-
-
-@inlined
-def _judge(tp: Floats, fp: Floats, tn: Floats, fn: Floats, values: Floats) -> None:
-    """Compute the predictive values, each class weighted as if both were equally frequent; a class not seen has 1."""
-    for h in range(len(tp)):
-        n_positive, n_negative = tp[h] + fn[h], fp[h] + tn[h]
-        n = n_positive + n_negative
-        kappa_positive = n / (2.0 * n_positive) if n_positive > 0.0 else 1.0
-        kappa_negative = n / (2.0 * n_negative) if n_negative > 0.0 else 1.0
-        right = tp[h] * kappa_positive
-        total = right + fp[h] * kappa_negative
-        values[0, h] = right / total if total > 0.0 else 0.0
-        values[1, h] = 1.0 - values[0, h] if total > 0.0 else 0.0
-        right = tn[h] * kappa_negative
-        total = right + fn[h] * kappa_positive
-        values[2, h] = right / total if total > 0.0 else 0.0
-        values[3, h] = 1.0 - values[2, h] if total > 0.0 else 0.0
 
 
 @kernel
-def predict_tasks(records: Floats, positive: Floats, negative: Floats, out: Floats) -> None:
+def predict_tasks(records: Reals, positive: Reals, negative: Reals, count: int, scratch: Reals, out: Reals) -> None:
     """Write P(label) of every task."""
-    for task in range(records.shape[1]):
-        total_positive, total_negative = combined_vote(records, task, positive, negative)
-        out[task] = probability(total_positive, total_negative)
+    stop = in_lanes(count)
+    for task in range(len(records)):
+        yes, no = combined_vote(records[task], positive, negative, scratch, stop)
+        out[task] = probability(yes, no)
+
+
+@kernel
+def judge(records: Reals, out: Reals) -> None:
+    """Write α, PPV and NPV of every task and sub-classifier (tasks × 3 × sub-classifiers)."""
+    one = records.dtype.type(1)
+    for task in range(len(records)):
+        for h in range(records.shape[2]):
+            record = records[task, :, h]
+            out[task, 0, h] = weight(record[CORRECT], record[WRONG], one)
+            ppv, _, npv, _ = predictive_values(record[TP], record[FP], record[TN], record[FN], one)
+            out[task, 1, h] = ppv
+            out[task, 2, h] = npv
 
 
 @kernel
 def update_tasks(
-    records: Floats, positive: Floats, negative: Floats, truth: npt.NDArray[np.int8], active: Floats
+    records: Reals,
+    positive: Reals,
+    negative: Reals,
+    truth: npt.NDArray[np.int8],
+    active: Reals,
+    count: int,
+    scratch: Reals,
 ) -> None:
     """Update the records of every task whose truth (0 or 1; -1 if not known) is given."""
-    for task in range(len(truth)):
+    stop = in_lanes(count)
+    for task in range(len(records)):
         if truth[task] >= 0:
-            update_task(records, task, positive, negative, truth[task], active)
+            update_task(records[task], positive, negative, truth[task], active, scratch, stop)

@@ -10,7 +10,7 @@ from river.base import Classifier as RiverClassifier
 from marlene._common.errors import MarleneError
 from marlene._common.state_files import load_state, save_state
 from marlene.drift import make_bank
-from marlene.kernels.performance import ALPHA, NAMES, NPV, PPV
+from marlene.kernels.performance import NAMES
 from marlene.learners._base import BlockLearner
 from marlene.learners._ensemble import Ensemble
 from marlene.learners._features import FeatureSpace
@@ -145,8 +145,7 @@ class BRMarlene(BlockLearner):
         self._ensemble.run(self._ensemble.streams[stream], rows, truth, probabilities)
 
     def _predict(self, rows: Rows, probabilities: Floats) -> None:
-        ensemble = self._ensemble
-        ensemble.driver.predict(ensemble.members, ensemble.records, rows, probabilities)
+        self._ensemble.predict(rows, probabilities)
 
     def _tasks(self, stream: str | None) -> StreamTasks:
         if stream not in self._ensemble.streams:
@@ -168,7 +167,7 @@ class BRMarlene(BlockLearner):
             self._ensemble.signal_drift(tasks, tasks.column[label])
 
     def aswr(self) -> float:
-        """Return the average source weight ratio: how much of the weight is of other labels and streams (section 6)."""
+        """Return the average source weight ratio: the weight of other labels and streams (paper, VII-C)."""
         ratios = self.swr()
         return float(np.mean(list(ratios.values()))) if ratios else 0.0
 
@@ -182,7 +181,7 @@ class BRMarlene(BlockLearner):
         return ratios
 
     def _weights(self) -> dict[Hashable, dict[int, float]]:
-        alpha = self._ensemble.records[ALPHA]
+        alpha = self._ensemble.judged()[:, 0]
         active = self._ensemble.active.tolist()
         return {label: {h: float(alpha[q, h]) for h in active} for q, label in enumerate(self._ensemble.target.labels)}
 
@@ -199,7 +198,7 @@ class BRMarlene(BlockLearner):
         task = self._target_task(label)
         weights = self._weights()[label]
         total = sum(weights.values())
-        records = self._ensemble.records
+        judged = self._ensemble.judged()[task]
         rows = []
         for h in sorted(weights, key=lambda h: -weights[h]):
             origin = self._ensemble.origins[h]
@@ -211,8 +210,8 @@ class BRMarlene(BlockLearner):
                         "concept": origin.number,
                         "weight": weights[h],
                         "share": weights[h] / total if total > 0 else 0.0,
-                        "ppv": float(records[PPV, task, h]),
-                        "npv": float(records[NPV, task, h]),
+                        "ppv": float(judged[1, h]),
+                        "npv": float(judged[2, h]),
                     }
                 )
         return rows
@@ -243,7 +242,8 @@ class BRMarlene(BlockLearner):
         """Return the performance records of a target label: TP, FP, TN, FN, SC, SW and α of every sub-classifier."""
         task = self._target_task(label)
         active = self._ensemble.active
-        return {name: self._ensemble.records[column, task, active] for column, name in enumerate(NAMES)}
+        records, judged = self._ensemble.records[task], self._ensemble.judged()[task]
+        return {name: records[column, active] for column, name in enumerate(NAMES)} | {"alpha": judged[0, active]}
 
     def counts(self) -> dict[str, int]:
         """Return the number of sub-classifiers, and of drifts in all streams."""

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from marlene.drift import DDMOCIBank, NoneBank
 from marlene.kernels import ensemble as kernels
 from marlene.kernels.performance import predict_tasks, update_tasks
+from marlene.learners._members import SAID
+from marlene.learners._tasks import StreamTasks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from marlene.kernels.ensemble import Jobs, Members
+    from marlene.drift import Bank as DetectorBank
+    from marlene.kernels.ensemble import Jobs, Members, Tasks, Work
     from marlene.kernels.forest import Rows
     from marlene.trees import HoeffdingForest
 
@@ -21,7 +25,8 @@ if TYPE_CHECKING:
     Truth = npt.NDArray[np.int8]
 
 
-NO_JOBS = kernels.Jobs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+NO_DETECTORS = DDMOCIBank()
+NO_TRUTH = np.zeros((0, 0), np.int8)
 
 
 class Bank(Protocol):
@@ -56,82 +61,116 @@ class Bank(Protocol):
         ...
 
 
-class Step:
-    """Everything one step needs: the row to finish with what is learnt from it, and the row to start.
+class Block:
+    """Rows on their way through an ensemble.
 
-    Attributes
+    Parameters
     ----------
-    finish, start
-        Numbers of rows, -1 for none.
-    jobs
-        What is learnt from the row that is finished.
-    truth
-        Its true labels, by which records are updated; empty if they are not.
-    voters
-        The members that vote on the row that is started.
+    rows, truth
+        Examples and their labels; without labels the rows are only voted on.
+    probabilities
+        Where P(label) of every target task goes, before a row is learnt; no columns: nowhere.
+    everyone
+        Whether all sub-classifiers vote and are judged, or the latest of each task votes alone.
+    clock
+        The number of the first row's example.
     """
 
-    def __init__(self, finish: int, jobs: Jobs, truth: Truth, start: int, voters: Ints) -> None:
-        self.finish = finish
-        self.jobs = jobs
+    def __init__(self, rows: Rows, truth: Truth, probabilities: Floats, everyone: bool, clock: int) -> None:
+        self.rows = rows
         self.truth = truth
-        self.start = start
-        self.voters = voters
+        self.probabilities = probabilities
+        self.everyone = everyone
+        self.clock = clock
+        self.position = np.zeros(3, np.int64)
+
+    @property
+    def row(self) -> int:
+        """The row at hand."""
+        return int(self.position[kernels.ROW])
 
 
-class ForestDriver:
-    """Steps of an ensemble of Hoeffding trees, one kernel call each."""
+class Driver:
+    """What both drivers have: room for the work on a row."""
 
-    def __init__(self, forest: HoeffdingForest, expected: bool) -> None:
-        self._forest = forest
+    def __init__(self, expected: bool) -> None:
         self._expected = expected
-        self._dense = np.zeros(0)
-        self._shortage = np.zeros(3, np.int64)
+        self._sizes = (0, 0, 0)
+        self._work = _new_work(*self._sizes)
 
-    def step(
-        self, members: Members, records: Floats, rows: Rows, step: Step, clock: int, probabilities: Floats
-    ) -> None:
-        """Finish a row and start another; the forest grows where it must."""
+    @property
+    def learnt(self) -> Jobs:
+        """What was learnt from the last row."""
+        count = self._work.position[kernels.JOBS]
+        return kernels.Jobs(*(array[:count] for array in self._work.jobs))
+
+    def _prepare(self, members: Members, n_tasks: int, n_features: int, block: Block) -> Work:
+        sizes = (len(members.tree), n_tasks, n_features)
+        if sizes != self._sizes:
+            self._sizes, self._work = sizes, _new_work(*sizes)
+        self._work = self._work._replace(position=block.position)
+        return self._work
+
+
+def _new_work(capacity: int, n_tasks: int, n_features: int) -> Work:
+    jobs = kernels.Jobs(*(np.zeros(2 * n_tasks, np.int64) for _ in range(4)))
+    return kernels.Work(
+        position=np.zeros(3, np.int64),
+        jobs=jobs,
+        queue=np.zeros(max(capacity, 2 * n_tasks), np.int64),
+        scratch=np.zeros((2, capacity)),
+        dense=np.zeros(n_features),
+        shortage=np.zeros(3, np.int64),
+    )
+
+
+class ForestDriver(Driver):
+    """Hoeffding trees: one kernel call for as many rows as it goes without a task that changes."""
+
+    def __init__(self, forest: HoeffdingForest, detectors: DetectorBank, expected: bool) -> None:
+        super().__init__(expected)
+        self._forest = forest
+        self._detectors = detectors
+
+    def run(self, members: Members, count: int, records: Floats, tasks: Tasks, block: Block) -> int:
+        """Go on with a block; return `DONE`, `ASK_DETECTORS` or `REACT`."""
         forest = self._forest
-        if len(self._dense) != len(forest.arrays.kind):
-            self._dense = np.zeros(len(forest.arrays.kind))
-        while not kernels.step(
-            forest.arrays,
-            forest.parameters,
-            members,
-            records,
-            rows,
-            step.finish,
-            step.jobs,
-            step.truth,
-            self._expected,
-            step.start,
-            step.voters,
-            probabilities,
-            clock,
-            self._dense,
-            self._shortage,
-        ):
-            forest.grow(*self._shortage.tolist())
-
-    def predict(self, members: Members, records: Floats, rows: Rows, probabilities: Floats) -> None:
-        """Write P(label) for every row; what the members said of other examples stays as it is."""
-        said = ("positive", "negative", "node", "branch", "bayes", "clock")
-        apart = members._replace(
-            learns=np.zeros_like(members.learns), **{name: np.zeros_like(getattr(members, name)) for name in said}
-        )
-        step = Step(-1, NO_JOBS, np.zeros(0, np.int8), 0, np.flatnonzero(members.active > 0))
-        for row in range(len(rows.starts) - 1):
-            step.start = row
-            self.step(apart, records, rows, step, 0, probabilities)
+        work = self._prepare(members, len(tasks.latest), len(forest.arrays.kind), block)
+        bank, watching = NO_DETECTORS, kernels.ASKED
+        if isinstance(self._detectors, DDMOCIBank):
+            bank, watching = self._detectors, kernels.WATCHED
+        elif isinstance(self._detectors, NoneBank):
+            watching = kernels.UNWATCHED
+        while True:
+            status = kernels.run(
+                forest.arrays,
+                forest.parameters,
+                members,
+                count,
+                records,
+                tasks,
+                block.rows,
+                block.truth,
+                block.everyone,
+                block.probabilities,
+                bank.arrays,
+                bank.parameters,
+                watching,
+                self._expected,
+                block.clock,
+                work,
+            )
+            if status != kernels.GROW:
+                return int(status)
+            forest.grow(*work.shortage.tolist())
 
 
-class BankDriver:
-    """The same steps for base classifiers of any other sort."""
+class BankDriver(Driver):
+    """The same for base classifiers of any other sort."""
 
     def __init__(self, bank: Bank, expected: bool) -> None:
+        super().__init__(expected)
         self._bank = bank
-        self._expected = expected
         self._n_features = 0
 
     def add_features(self, kinds: list[int | str]) -> None:
@@ -139,44 +178,64 @@ class BankDriver:
         self._bank.add_features(kinds)
         self._n_features += len(kinds)
 
-    def step(
-        self, members: Members, records: Floats, rows: Rows, step: Step, clock: int, probabilities: Floats
-    ) -> None:
-        """Finish a row and start another."""
-        if step.finish >= 0:
-            x = self._row(rows, step.finish)
-            kernels.offer(members, step.jobs, self._expected)
-            trained = step.jobs.weight > 0
-            chosen = members.tree[step.jobs.member[trained]]
-            self._bank.learn(chosen, x, step.jobs.truth[trained], step.jobs.weight[trained])
-            members.clock[step.jobs.member[trained]] = -1
-            if len(step.truth):
-                changed = np.flatnonzero((members.active > 0) & (members.clock != clock))
-                self._ask(members, x, changed)
-                update_tasks(records, members.positive, members.negative, step.truth, members.active)
-        if step.start >= 0:
-            self._ask(members, self._row(rows, step.start), step.voters)
-            members.clock[step.voters] = clock + 1
-            if probabilities.shape[1]:
-                predict_tasks(records, members.positive, members.negative, probabilities[step.start])
+    def run(self, members: Members, count: int, records: Floats, tasks: Tasks, block: Block) -> int:
+        """Go on with a block; return `DONE` or `ASK_DETECTORS`."""
+        work = self._prepare(members, len(tasks.latest), 0, block)
+        n_rows = (len(block.rows.starts) - 1) // len(members.positive)
+        while block.row < n_rows:
+            if block.position[kernels.PHASE] == kernels.VOTE:
+                voters = np.flatnonzero(members.active > 0) if block.everyone else tasks.latest
+                self._ask(members, block, voters)
+                if block.probabilities.shape[1]:
+                    said = members.positive[0], members.negative[0]
+                    predict_tasks(records, *said, count, work.scratch, block.probabilities[block.row])
+                if len(block.truth):
+                    block.position[kernels.PHASE] = kernels.WATCH
+                    return kernels.ASK_DETECTORS
+            else:
+                self._learn(members, count, records, tasks, block)
+                block.position[kernels.PHASE] = kernels.VOTE
+            block.position[kernels.ROW] += 1
+        return kernels.DONE
 
-    def predict(self, members: Members, records: Floats, rows: Rows, probabilities: Floats) -> None:
-        """Write P(label) for every row."""
-        before = members.positive.copy(), members.negative.copy()
-        active = np.flatnonzero(members.active > 0)
-        for row in range(len(rows.starts) - 1):
-            self._ask(members, self._row(rows, row), active)
-            predict_tasks(records, members.positive, members.negative, probabilities[row])
-        members.positive[:], members.negative[:] = before
+    def _learn(self, members: Members, count: int, records: Floats, tasks: Tasks, block: Block) -> None:
+        work, truth = self._work, block.truth[block.row]
+        work.position[kernels.JOBS] = kernels.offer(members, tasks, truth, work.jobs, self._expected)
+        jobs = self.learnt
+        for value in range(len(members.positive)):
+            chosen = (jobs.weight > 0) & (jobs.value == value)
+            x = self._row(block, value, len(members.positive))
+            self._bank.learn(members.tree[jobs.member[chosen]], x, jobs.truth[chosen], jobs.weight[chosen])
+        members.clock[jobs.member[jobs.weight > 0]] = -1
+        if block.everyone:
+            self._ask(members, block, np.flatnonzero((members.active > 0) & (members.clock != block.clock + block.row)))
+            if len(records):
+                said = members.positive[0], members.negative[0]
+                update_tasks(records, *said, truth, members.active, count, work.scratch)
 
-    def _ask(self, members: Members, x: Floats, chosen: Ints) -> None:
-        if len(chosen):
-            votes = self._bank.votes(x, members.tree[chosen])
-            members.negative[chosen] = votes[:, 0]
-            members.positive[chosen] = votes[:, 1]
+    def _ask(self, members: Members, block: Block, chosen: Ints) -> None:
+        for value in range(len(members.positive)):
+            if len(chosen):
+                votes = self._bank.votes(self._row(block, value, len(members.positive)), members.tree[chosen])
+                members.negative[value, chosen] = votes[:, 0]
+                members.positive[value, chosen] = votes[:, 1]
+        members.clock[chosen] = block.clock + block.row
 
-    def _row(self, rows: Rows, row: int) -> Floats:
+    def _row(self, block: Block, value: int, values: int) -> Floats:
+        rows, place = block.rows, value * (len(block.rows.starts) - 1) // values + block.row
         x = np.zeros(self._n_features)
-        stored = slice(rows.starts[row], rows.starts[row + 1])
+        stored = slice(rows.starts[place], rows.starts[place + 1])
         x[rows.indices[stored]] = rows.values[stored]
         return x
+
+
+def predict(
+    driver: ForestDriver | BankDriver, members: Members, count: int, records: Floats, rows: Rows, probabilities: Floats
+) -> None:
+    """Write P(label) of every row; what the members said of other examples stays as it is."""
+    apart = members._replace(
+        learns=np.zeros_like(members.learns),
+        clock=members.clock.copy(),
+        **{name: np.zeros_like(getattr(members, name)) for name in SAID},
+    )
+    driver.run(apart, count, records, StreamTasks(None).arrays(), Block(rows, NO_TRUTH, probabilities, True, 0))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.drift import DRIFT, IN_CONTROL, WARNING
-from marlene.kernels.ensemble import Jobs
-from marlene.kernels.performance import ALPHA, COLUMNS, NPV, PPV
-from marlene.learners._driver import NO_JOBS, BankDriver, ForestDriver, Step
+from marlene.kernels import ensemble as kernels
+from marlene.kernels.performance import COLUMNS, CORRECT, TN, TP, judge
+from marlene.learners._driver import BankDriver, Block, ForestDriver, predict
 from marlene.learners._members import Origin, clear_member, empty_members, grown_members, member_key
 from marlene.learners._tasks import NONE, StreamTasks
 from marlene.trees import HoeffdingForest
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Truth = npt.NDArray[np.int8]
 
 FIRST_CAPACITY = 8
-NO_TRUTH = np.zeros(0, np.int8)
 NO_PROBABILITIES = np.zeros((0, 0))
 
 
@@ -60,16 +59,15 @@ class Ensemble:
         self.streams: dict[str | None, StreamTasks] = {None: StreamTasks(None)}
         self.origins: list[Origin | None] = []
         self.members = empty_members(FIRST_CAPACITY)
-        self.records = np.zeros((COLUMNS, 0, FIRST_CAPACITY))
+        self.records = np.zeros((0, COLUMNS, FIRST_CAPACITY))
         self.clock = 0
-        self.learnt = NO_JOBS
 
     def adopt(self, bank: Bank, detectors: DetectorBank) -> None:
         """Work with these banks from now on."""
         self.bank = bank
         self.detectors = detectors
         self.driver = (
-            ForestDriver(bank, self._expected)
+            ForestDriver(bank, detectors, self._expected)
             if isinstance(bank, HoeffdingForest)
             else BankDriver(bank, self._expected)
         )
@@ -84,6 +82,12 @@ class Ensemble:
         """The members that vote."""
         return np.flatnonzero(self.members.active > 0)
 
+    def judged(self) -> Floats:
+        """Return weight, positive and negative predictive value (target tasks × 3 × members)."""
+        found = np.zeros((len(self.records), 3, self.records.shape[2]))
+        judge(self.records, found)
+        return found
+
     def add_features(self, kinds: list[int | str]) -> None:
         """Append features."""
         if kinds:
@@ -94,9 +98,9 @@ class Ensemble:
         tasks = self.streams.setdefault(stream, StreamTasks(stream))
         new = [label for label in labels if label not in tasks.column]
         if stream is None and new:
-            self.records = np.pad(self.records, ((0, 0), (0, len(new)), (0, 0)))
+            self.records = np.pad(self.records, ((0, len(new)), (0, 0), (0, 0)))
         for label in new:
-            tasks.append(label, int(self.detectors.add()[0]))
+            tasks.append(label, int(self.detectors.add()[0]), len(tasks))
             task = len(tasks) - 1
             tasks.latest[task] = self._new_member(tasks, task, active=True)
             tasks.concepts[task] = 1
@@ -108,50 +112,44 @@ class Ensemble:
     def run(self, tasks: StreamTasks, rows: Rows, truth: Truth, probabilities: Floats) -> None:
         """Learn rows one after the other; before each, write P(label) of the target tasks if there is room for it.
 
-        The last part of a row's learning and the vote on the next are one step, so that a row costs one kernel call
-        and an update of the detectors.
+        The driver goes on until a task changes: until a background classifier starts, is dropped or takes over.
         """
         target = tasks.name is None
-        all_known = bool((truth >= 0).all())
-        finish = Step(-1, _jobs([], []), NO_TRUTH, -1, self.active)
-        for row in range(len(truth)):
-            finish.start = row
-            finish.voters = self.active if target and self.transfer else tasks.latest
-            self._step(rows, finish, probabilities if target else NO_PROBABILITIES)
-            known = np.arange(len(tasks)) if all_known else np.flatnonzero(truth[row] >= 0)
-            jobs = self._detect(tasks, known, truth[row][known])
-            judged = truth[row] if target and self.transfer else NO_TRUTH
-            finish = Step(row, jobs, judged, -1, finish.voters)
-            tasks.seen += 1
-        self._step(rows, finish, NO_PROBABILITIES)
-        self.learnt = finish.jobs
+        everyone = target and self.transfer
+        block = Block(rows, truth, probabilities if target else NO_PROBABILITIES, everyone, self.clock)
+        arrays, seen = tasks.arrays(), tasks.seen
+        while True:
+            status = self.driver.run(self.members, len(self.origins), self.records, arrays, block)
+            tasks.seen = seen + block.row
+            if status == kernels.DONE:
+                break
+            if status == kernels.ASK_DETECTORS:
+                self._watch(tasks, arrays.signal, truth[block.row])
+                block.position[kernels.PHASE] = kernels.LEARN
+            for task, signal in enumerate(arrays.signal.tolist()):
+                self._react(tasks, task, signal)
+        self.clock += len(truth)
 
-    def _step(self, rows: Rows, step: Step, probabilities: Floats) -> None:
-        self.driver.step(self.members, self.records, rows, step, self.clock, probabilities)
-        self.clock += step.start >= 0
+    def predict(self, rows: Rows, probabilities: Floats) -> None:
+        """Write P(label) of the target tasks for every row."""
+        predict(self.driver, self.members, len(self.origins), self.records, rows, probabilities)
 
-    def _detect(self, tasks: StreamTasks, known: Ints, truth: Truth) -> Jobs:
-        """Tell the detectors how the latest sub-classifiers did, react, and return what is to be learnt."""
+    def _watch(self, tasks: StreamTasks, signals: npt.NDArray[np.uint8], truth: Truth) -> None:
+        """Tell the detectors how the latest sub-classifiers did, and write down what they say."""
+        known = np.flatnonzero((truth[tasks.label] >= 0) & ((tasks.given == NONE) | (truth[tasks.given] >= 0)))
+        values = np.where(tasks.given[known] == NONE, 0, truth[tasks.given[known]])
         latest = tasks.latest[known]
-        positive = self.members.positive[latest] > self.members.negative[latest]
-        signals = self.detectors.update(tasks.detector[known], positive == truth, truth)
-        affected = np.flatnonzero((signals != IN_CONTROL) | (tasks.background[known] != NONE))
-        if not len(affected):
-            return _jobs(latest, truth)
-        for position in affected.tolist():
-            self._react(tasks, int(known[position]), int(signals[position]))
-        warned = known[signals == WARNING]
-        return _jobs(
-            np.concatenate([tasks.latest[known], tasks.background[warned]]),
-            np.concatenate([truth, truth[signals == WARNING]]),
-        )
+        positive = self.members.positive[values, latest] > self.members.negative[values, latest]
+        expected = truth[tasks.label[known]]
+        signals[:] = kernels.UNSEEN
+        signals[known] = self.detectors.update(tasks.detector[known], positive == expected, expected)
 
     def _react(self, tasks: StreamTasks, task: int, signal: int) -> None:
         if signal == WARNING:
             self._start_background(tasks, task)
         elif signal == DRIFT:
             self.change_concept(tasks, task)
-        else:
+        elif signal == IN_CONTROL:
             self._drop_background(tasks, task)
 
     def _drop_background(self, tasks: StreamTasks, task: int) -> None:
@@ -180,7 +178,7 @@ class Ensemble:
         tasks.drifts.append((tasks.seen, task))
         self.detectors.reset([tasks.detector[task]])
         if tasks.name is None:
-            self.records[:, task] = 0
+            self.records[task] = 0
         if self.transfer:
             self._keep_within_limit()
         else:
@@ -190,14 +188,14 @@ class Ensemble:
     def _own_vote_only(self, tasks: StreamTasks, task: int) -> None:
         """Without transfer, the latest sub-classifier of a target task has all the weight, taken at its word."""
         if not self.transfer and tasks.name is None:
-            self.records[:, task] = 0
-            self.records[[ALPHA, PPV, NPV], task, tasks.latest[task]] = 1
+            self.records[task] = 0
+            self.records[task, [TP, TN, CORRECT], tasks.latest[task]] = 1
 
     def _keep_within_limit(self) -> None:
         """Drop the sub-classifiers of least total weight, but none that is the latest of its task."""
         if self.max_models is None:
             return
-        weights = self.records[ALPHA].sum(axis=0)
+        weights = self.judged()[:, 0].sum(axis=0)
         droppable = [h for h in self.active.tolist() if not self.members.learns[h]]
         excess = len(self.active) - self.max_models
         for h in sorted(droppable, key=lambda h: weights[h])[: max(0, excess)]:
@@ -225,8 +223,3 @@ class Ensemble:
         clear_member(self.members, h)
         self.records[:, :, h] = 0
         self.origins[h] = None
-
-
-def _jobs(members: npt.ArrayLike, truth: npt.ArrayLike) -> Jobs:
-    chosen = np.array(members, np.int64)
-    return Jobs(chosen, np.array(truth, np.int64), np.zeros(len(chosen), np.int64))

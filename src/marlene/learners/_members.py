@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 TRAINED = ("tree", "offered", "key", "active", "learns")
 """Fields of `Members` that are part of what was learnt; the others are about the example at hand."""
+SAID = ("positive", "negative", "node", "branch", "bayes")
+"""Fields with a row for each value the example at hand may come with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +44,41 @@ def member_key(seed: int, stream: str | None, label: Hashable, number: int) -> n
     return np.uint64(mix_many(np.array(parts, np.uint64)))
 
 
-def empty_members(capacity: int) -> Members:
-    """Return room for sub-classifiers."""
+def empty_members(capacity: int, values: int = 1) -> Members:
+    """Return room for sub-classifiers that vote on examples which come with so many values of a given label."""
+    said = (values, capacity)
     return Members(
         tree=np.zeros(capacity, np.int64),
         offered=np.zeros((capacity, 2), np.int64),
         key=np.zeros(capacity, np.uint64),
         active=np.zeros(capacity),
         learns=np.zeros(capacity, np.bool_),
-        positive=np.zeros(capacity),
-        negative=np.zeros(capacity),
-        node=np.zeros(capacity, np.int64),
-        branch=np.zeros(capacity, np.int64),
-        bayes=np.zeros(capacity, np.int64),
+        positive=np.zeros(said),
+        negative=np.zeros(said),
+        node=np.zeros(said, np.int64),
+        branch=np.zeros(said, np.int64),
+        bayes=np.zeros(said, np.int64),
         clock=np.full(capacity, -1, np.int64),
     )
 
 
 def grown_members(members: Members, capacity: int) -> Members:
     """Return a copy with more room."""
-    larger = empty_members(capacity)
-    for mine, theirs in zip(larger, members, strict=True):
-        mine[: len(theirs)] = theirs
+    larger = empty_members(capacity, len(members.positive))
+    for name, theirs in members._asdict().items():
+        mine = getattr(larger, name)
+        if name in SAID:
+            mine[:, : theirs.shape[1]] = theirs
+        else:
+            mine[: len(theirs)] = theirs
     return larger
 
 
 def clear_member(members: Members, h: int) -> None:
     """Leave nothing of a sub-classifier that is gone."""
-    fresh: Any = empty_members(1)
-    for array, empty in zip(members, fresh, strict=True):
-        array[h] = empty[0]
+    fresh = empty_members(1)._asdict()
+    for name, array in members._asdict().items():
+        array[(slice(None), h) if name in SAID else h] = fresh[name][0]
 
 
 def saved_fields(members: Members, count: int) -> dict[str, npt.NDArray[Any]]:

@@ -125,6 +125,8 @@ def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str,
         tasks = StreamTasks(stream["name"])
         tasks.labels = list(stream["labels"])
         tasks.column = {label: i for i, label in enumerate(tasks.labels)}
+        tasks.label = np.arange(len(tasks))
+        tasks.given = np.full(len(tasks), NONE)
         tasks.seen = int(stream["seen"])
         for name in TASK_ARRAYS:
             array = np.array(arrays[f"stream{number}.{name}"], np.int64)
@@ -144,7 +146,7 @@ def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str,
         _require(len(set(used.tolist())) == len(used), f"the same {name} in two tasks")
     learning = np.concatenate([np.append(tasks.latest, tasks.background) for tasks in streams.values()])
     _require(len(set(learning.tolist()) - {NONE}) == int((learning != NONE).sum()), "the background classifiers")
-    records = np.zeros((COLUMNS, len(streams[None]), capacity))
+    records = np.zeros((len(streams[None]), COLUMNS, capacity))
     records[:, :, :count] = arrays["records"]
     ensemble.adopt(forest, detectors)
     ensemble.streams, ensemble.origins = streams, origins
