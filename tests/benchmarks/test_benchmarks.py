@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import _measure, _report, arff, compilation, forest, scaling
+from benchmarks import _measure, _report, arff, compilation, forest, learners, scaling
 from benchmarks._measure import Table, Target
 from marlene.streams import load
 
@@ -53,6 +53,18 @@ def test_trees_on_slashdot():
     table = forest.slashdot(limit=5)
     check(table, n_rows=3, n_targets=1)
     assert "22 trees, one per label, predict and then learn 5 examples of 1,079 features" in table.method
+
+
+def test_one_example_at_a_time():
+    table = learners.one_by_one(load("yeast", limit=20))
+    check(table, n_rows=3, n_targets=1)
+
+
+@pytest.mark.data
+def test_learners_on_streams():
+    table = learners.streams(["slashdot"], limit=20)
+    check(table, n_rows=1, n_targets=0)
+    assert table.rows[0][:2] == ("slashdot", 20)
 
 
 def test_both_ways_of_calling_the_forest_give_the_same():

@@ -95,7 +95,7 @@ class Driver:
 
     def __init__(self, expected: bool) -> None:
         self._expected = expected
-        self._sizes = (0, 0, 0)
+        self._sizes: tuple[int, ...] = (0, 0, 0)
         self._work = _new_work(*self._sizes)
 
     @property
@@ -105,7 +105,8 @@ class Driver:
         return kernels.Jobs(*(array[:count] for array in self._work.jobs))
 
     def _prepare(self, members: Members, n_tasks: int, n_features: int, block: Block) -> Work:
-        sizes = (len(members.tree), n_tasks, n_features)
+        wanted = (len(members.tree), n_tasks, n_features)
+        sizes = tuple(map(max, wanted, self._sizes))
         if sizes != self._sizes:
             self._sizes, self._work = sizes, _new_work(*sizes)
         self._work = self._work._replace(position=block.position)

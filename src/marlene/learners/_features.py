@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
     from marlene.streams import Feature
 
+    Columns = npt.NDArray[np.int64]
+    Row = tuple[Columns, npt.NDArray[np.float64]]
+
 KINDS = ("numeric", "binary", "nominal")
+NUMERIC, BINARY = 0, 1
+NO_ROWS = (np.zeros(0, np.int64), np.zeros(0))
 PLAIN = {bool, int, float}
 FEWEST_NOMINAL_VALUES = 3
 """A nominal feature may get further values, so it is never laid out as a binary one."""
@@ -58,6 +63,7 @@ class FeatureSpace:
         self.codes: list[dict[str, int]] = []
         self.layouts: dict[str | None, npt.NDArray[np.int64]] = {}
         self._widened: set[int] = set()
+        self._codes_of_kinds: Columns = np.zeros(0, np.int64)
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -141,38 +147,53 @@ class FeatureSpace:
     def rows_of_dicts(self, examples: Sequence[Mapping[Hashable, Any]], learning: bool) -> tuple[Rows, Additions]:
         """Return examples as rows; features and values not known yet are additions, or left out if not `learning`."""
         additions = Additions()
-        starts, indices, values = [0], [], []
+        parts = []
         for position, example in enumerate(examples):
             try:
-                row = self._row(example, additions, learning)
+                parts.append(self._plain_row(example) or self._row(example, additions, learning))
             except MarleneError as error:
                 raise error if len(examples) == 1 else MarleneError(f"row {position}: {error}") from None
-            for column in sorted(row):
-                indices.append(column)
-                values.append(row[column])
-            starts.append(len(indices))
-        return Rows(np.array(starts, np.int64), np.array(indices, np.int64), np.array(values, np.float64)), additions
+        starts = np.zeros(len(parts) + 1, np.int64)
+        np.cumsum([len(columns) for columns, _ in parts], out=starts[1:])
+        if len(parts) == 1:
+            return Rows(starts, *parts[0]), additions
+        indices, values = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else NO_ROWS
+        return Rows(starts, indices, values), additions
 
-    def _row(self, example: Mapping[Hashable, Any], additions: Additions, learning: bool) -> dict[int, float]:
+    def _plain_row(self, example: Mapping[Hashable, Any]) -> Row | None:
+        """Return a row at once if its features are all known, not nominal, and their values plain numbers in order."""
+        if not PLAIN.issuperset(map(type, example.values())):
+            return None
+        try:
+            columns = np.array([*map(self.column.__getitem__, example)], np.int64)
+            values = np.array([*example.values()], np.float64)
+        except (KeyError, OverflowError):
+            return None
+        if len(self._codes_of_kinds) != len(self.kinds):
+            self._codes_of_kinds = np.array([KINDS.index(kind) for kind in self.kinds], np.int64)
+        kinds = self._codes_of_kinds[columns]
+        fine = np.where(kinds == NUMERIC, np.isfinite(values), (kinds == BINARY) & ((values == 0) | (values == 1)))
+        if not fine.all():
+            return None
+        stored = values != 0
+        columns, values = columns[stored], values[stored]
+        if (columns[1:] < columns[:-1]).any():
+            order = np.argsort(columns)
+            columns, values = columns[order], values[order]
+        return columns, values
+
+    def _row(self, example: Mapping[Hashable, Any], additions: Additions, learning: bool) -> Row:
         if learning and example and all(_is_missing(value) for value in example.values()):
             raise MarleneError("every feature is missing")
         row: dict[int, float] = {}
-        known, kinds = self.column, self.kinds
         for name, value in example.items():
-            column = known.get(name, -1)
-            if column >= 0 and type(value) in PLAIN and kinds[column] != "nominal":
-                # Most values are of this sort, and most of them zero: the rest of the way is left to the others.
-                if value == 0:
-                    continue
-                if value == 1 or (kinds[column] == "numeric" and type(value) is float and math.isfinite(value)):
-                    row[column] = float(value)
-                    continue
             column = self._place(name, value, additions, learning)
             if column >= 0:
                 number = self._number(name, column, value, additions, learning)
                 if number != 0.0:
                     row[column] = number
-        return row
+        columns = sorted(row)
+        return np.array(columns, np.int64), np.array([row[column] for column in columns], np.float64)
 
     def _place(self, name: Hashable, value: object, additions: Additions, learning: bool) -> int:
         column = self.column.get(name, -1)

@@ -1,0 +1,118 @@
+"""BR-MARLENE, test-then-train over whole streams, against River's binary relevance of Hoeffding trees."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks._measure import Table, Target, absent_data, median_seconds, progress
+from marlene import BRMarlene
+from marlene.streams import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from marlene.streams import Stream
+
+PEER = "river:tree.HoeffdingTreeClassifier"
+ROUNDS = 3
+OFF_BLOCK = 3.0
+"""How many times the cost per example of a block one example at a time may have."""
+
+
+class Bound(NamedTuple):
+    """CPU seconds and peak memory (MB) of the authors' Java program, and the seconds we allow ourselves."""
+
+    java_seconds: float
+    java_memory: float
+    seconds: float
+    peer_examples: int
+
+
+BOUNDS = {
+    "slashdot": Bound(14.6, 608, 0.25, 100),
+    "ohsumed": Bound(98, 1900, 1.4, 100),
+    "20ng": Bound(101, 2600, 1.8, 100),
+    "tmc2007": Bound(47, 1800, 2.0, 200),
+    "reuters": Bound(59, 735, 4.0, 50),
+    "yeast": Bound(1.6, 205, 0.25, 500),
+    "imdb": Bound(5700, 2800, 25, 100),
+}
+
+
+def run(stream: str, method: str, limit: int | None) -> dict[str, Any]:
+    """Return what `marlene run --json` tells of a run, which has a process of its own."""
+    progress(f"{method} on {stream}")
+    command = [sys.executable, "-m", "marlene", "run", stream, "--method", method, "--json"]
+    command += [] if limit is None else ["--limit", str(limit)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return dict(json.loads(done.stdout))
+
+
+def streams(names: list[str], limit: int | None = None) -> Table:
+    """Compare BR-MARLENE with the bounds and with River on each of the streams."""
+    rows: list[tuple[str | int | float, ...]] = []
+    targets = []
+    for name in names:
+        bound = BOUNDS[name]
+        ours = run(name, "br-marlene", limit)
+        peer = run(name, PEER, min(bound.peer_examples, limit or bound.peer_examples))
+        cpu, memory = ours["learn_seconds"], ours["peak_rss_mb"] - ours["base_rss_mb"]
+        ratio = (peer["learn_seconds"] / peer["examples"]) / (cpu / ours["examples"])
+        rows.append((name, ours["examples"], cpu, 1e6 * cpu / ours["examples"], bound.java_seconds, ratio, memory))
+        if limit is None:
+            targets.append(Target(f"BR-MARLENE on {name}", cpu, bound.seconds, "CPU s"))
+            targets.append(Target(f"its memory on {name}", memory, bound.java_memory / 4, "MB"))
+    text = (
+        "`marlene run STREAM --method br-marlene`, default settings: CPU seconds of the test-then-train loop, and peak "
+        "memory less what importing and loading kernels takes. Java: CPU seconds of the authors' program, measured "
+        "once on a similar machine (IMDB: the paper's figure), whose memory the limit is a quarter of. River: "
+        f"`--method {PEER}`, one tree per label without transfer, over the first 50 to 500 examples, per example."
+    )
+    columns = ("stream", "examples", "CPU s", "µs per example", "Java CPU s", "× River's speed", "MB")
+    return Table("BR-MARLENE on the paper's streams", text, columns, rows, targets)
+
+
+def one_by_one(stream: Stream) -> Table:
+    """Compare `learn_one` on dictionaries with one call for all examples."""
+    names, labels = [feature.name for feature in stream.features], list(stream.labels)
+    examples = [dict(zip(names, row, strict=True)) for row in stream.X.tolist()]
+    truth = [dict(zip(labels, row, strict=True)) for row in stream.Y.astype(bool).tolist()]
+
+    def declared() -> BRMarlene:
+        model = BRMarlene(seed=1)
+        model.declare(stream.features, labels)
+        return model
+
+    def singly(model: BRMarlene, *, predicting: bool) -> None:
+        for x, y in zip(examples, truth, strict=True):
+            if predicting:
+                model.predict_proba_one(x)
+            model.learn_one(x, y)
+
+    progress("one example at a time")
+    declared().load_kernels()
+    timed = {
+        "test_then_train": median_seconds(lambda: declared().test_then_train(stream.X, stream.Y), ROUNDS),
+        "learn_one": median_seconds(lambda: singly(declared(), predicting=False), ROUNDS),
+        "predict_proba_one and learn_one": median_seconds(lambda: singly(declared(), predicting=True), ROUNDS),
+    }
+    rows: list[tuple[str | int | float, ...]] = [(name, cpu, 1e6 * cpu / len(stream)) for name, cpu in timed.items()]
+    text = (
+        f"BR-MARLENE over the {len(stream):,} examples of {stream.name}: one call for all of them, and one or two calls "
+        f"for each with dictionaries, which are made before the clock starts. Median of {ROUNDS} runs."
+    )
+    ratio = timed["learn_one"] / timed["test_then_train"]
+    target = Target("learn_one", ratio, OFF_BLOCK, "× the cost of test-then-train in one call")
+    return Table("One example at a time", text, ("calls", "CPU s", "µs per example"), rows, [target])
+
+
+def tables(*, quick: bool = False) -> Iterator[Table]:
+    limit = 200 if quick else None
+    yield one_by_one(load("yeast", limit=limit))
+    if absent_data():
+        yield Table("BR-MARLENE on the paper's streams", absent_data())
+    else:
+        yield streams(["yeast", "slashdot"] if quick else list(BOUNDS), limit)
