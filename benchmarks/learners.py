@@ -101,7 +101,7 @@ def one_by_one(stream: Stream) -> Table:
     }
     rows: list[tuple[str | int | float, ...]] = [(name, cpu, 1e6 * cpu / len(stream)) for name, cpu in timed.items()]
     text = (
-        f"BR-MARLENE over the {len(stream):,} examples of {stream.name}: one call for all of them, and one or two calls "
+        f"BR-MARLENE over the {len(stream):,} examples of {stream.name}: one call for all, and one or two calls "
         f"for each with dictionaries, which are made before the clock starts. Median of {ROUNDS} runs."
     )
     ratio = timed["learn_one"] / timed["test_then_train"]
