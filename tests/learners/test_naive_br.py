@@ -4,36 +4,10 @@ from fractions import Fraction
 
 import pytest
 
+from tests.learners.stubs import ConstantTree, ScriptedDetector, counts, fill
 from tests.naive.br_marlene import NaiveBRMarlene, Record
 
 X = [0.0]
-
-
-class ConstantTree:
-    """Votes as told, whatever it learns."""
-
-    def __init__(self, votes):
-        self.constant = votes
-        self.learned = []
-
-    def votes(self, _x):
-        return self.constant
-
-    def learn(self, x, y, w):
-        self.learned.append((x, y, w))
-
-
-class ScriptedDetector:
-    """Says "w"arning, "d"rift or nothing (".") as told, and then nothing more."""
-
-    def __init__(self, script):
-        self.script = iter(script)
-        self.inputs = []
-
-    def update(self, correct, y):
-        signal = next(self.script, ".")
-        self.warning, self.drift = signal == "w", signal == "d"
-        self.inputs.append((correct, y))
 
 
 def learner(votes, scripts=None, **parameters):
@@ -45,14 +19,6 @@ def learner(votes, scripts=None, **parameters):
         None if scripts is None else lambda: ScriptedDetector(next(detectors, "")),
         **parameters,
     )
-
-
-def fill(record, tp=0, fp=0, tn=0, fn=0, alpha=0.0):
-    record.tp, record.fp, record.tn, record.fn, record.alpha = tp, fp, tn, fn, alpha
-
-
-def counts(record):
-    return record.tp, record.fp, record.tn, record.fn
 
 
 def test_reliability_balances_the_classes():

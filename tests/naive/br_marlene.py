@@ -1,4 +1,8 @@
-"""BR-MARLENE as the paper writes it down, with one plain object for every sub-classifier, record and task."""
+"""BR-MARLENE as the paper writes it down, with one plain object for every sub-classifier, record and task.
+
+The learning and weighting knows its tasks by what they predict only: a label, or for BRPW-MARLENE
+(:mod:`tests.naive.brpw_marlene`) a pair of labels. What it calls a label may be either.
+"""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -12,6 +16,8 @@ Votes = tuple[float, float]
 
 TARGET: Stream = None
 NO_EVIDENCE: Votes = (0.0, 0.0)
+# An input takes this many forms: with the given label of a pair set to 0 and to 1.
+KEPT_VOTES = 2
 
 
 class Tree(Protocol):
@@ -52,6 +58,29 @@ def expected(stream: Stream, label: Label, number: int, draw: int, rate: float) 
     return math.floor(rate + 0.5)
 
 
+class Example(NamedTuple):
+    """What one task sees of an example: its input and its true class."""
+
+    x: Sequence[float]
+    y: int
+
+
+def normalised(votes: Votes) -> Votes:
+    """Votes that sum to 1; none stay none."""
+    weight = votes[0] + votes[1]
+    return (votes[0] / weight, votes[1] / weight) if weight > 0.0 else NO_EVIDENCE
+
+
+def probabilities(evidence: Mapping[Label, Votes]) -> dict[Label, Votes]:
+    """(P⁻, P⁺) of each label, (0.5, 0.5) without evidence."""
+    return {label: normalised(votes) if sum(votes) > 0.0 else (0.5, 0.5) for label, votes in evidence.items()}
+
+
+def predictions(evidence: Mapping[Label, Votes]) -> dict[Label, int]:
+    """1 iff P⁺ > P⁻, so 0 on a tie or without evidence."""
+    return {label: int(positive > negative) for label, (negative, positive) in evidence.items()}
+
+
 class SubClassifier:
     """One binary classifier for one label of one stream during one concept (spec section 1)."""
 
@@ -62,15 +91,16 @@ class SubClassifier:
         self.tree = tree
         self.n_positive = 0
         self.n_negative = 0
-        self._voted_on: list[float] | None = None
-        self._votes = NO_EVIDENCE
+        self._kept: list[tuple[list[float], Votes]] = []
 
     def votes(self, x: Sequence[float]) -> Votes:
-        """(P⁻, P⁺), kept until the next training, as most examples are voted on more than once."""
-        if self._voted_on is None or self._voted_on != x:
-            negative, positive = self.tree.votes(x)
-            self._voted_on, self._votes = list(x), (negative, positive)
-        return self._votes
+        """(P⁻, P⁺), kept until the next training, as most inputs are voted on more than once."""
+        for voted_on, votes in self._kept:
+            if voted_on == x:
+                return votes
+        negative, positive = self.tree.votes(x)
+        self._kept = [(list(x), (negative, positive)), *self._kept[: KEPT_VOTES - 1]]
+        return negative, positive
 
     def predict(self, x: Sequence[float]) -> int:
         """1 iff P⁺ > P⁻."""
@@ -87,7 +117,7 @@ class SubClassifier:
         """One update with weight k, not k updates; none if k is 0."""
         if k > 0:
             self.tree.learn(x, y, k)
-            self._voted_on = None
+            self._kept = []
 
 
 class Record:
@@ -155,31 +185,10 @@ class Task:
         self.draws: dict[int, int] = {}
 
 
-class NaiveBRMarlene:
-    """BR-MARLENE (spec sections 1 to 4 and 6) in the order of one step of golden README section c.
+class Ensemble:
+    """All sub-classifiers of one kind of task, and how they learn, weigh and vote (spec sections 1 to 4 and 6).
 
-    Decisions beyond those pages:
-
-    * A label absent from ``y`` is unknown. Its task is left alone by the example: no detector, no training,
-      no records. Its sub-classifiers still vote on the other labels. A label that appears later starts its
-      sub-classifier, or its place among the target labels, with its first known value.
-    * A background classifier promoted by a drift was last trained on the previous warning; it then learns the
-      drifting example once, as the latest.
-    * A background classifier carries the number it would have when promoted.
-    * ``signal_drift`` for a label without a sub-classifier does nothing; otherwise it also drops the background
-      classifier, which belongs to the concept that ended.
-    * Before the first target label ASWR is 0.
-
-    Parameters
-    ----------
-    make_tree
-        Makes an empty sub-classifier.
-    make_detector
-        Makes a drift detector; None never reacts to drift unless it is signalled.
-    resampling
-        Called with stream, label, number of the sub-classifier, number of the draw and the rate; the weight k.
-    ignore_drift_without_background
-        Do what the published program does when no warning preceded a drift: nothing.
+    :class:`NaiveBRMarlene` says what the parameters are and how open questions were decided.
     """
 
     def __init__(
@@ -211,30 +220,30 @@ class NaiveBRMarlene:
         task = self.tasks.get((stream, label))
         return task.n_models if task else 0
 
-    def learn(self, x: Sequence[float], y: Mapping[Label, int], stream: Stream = TARGET) -> None:
-        """Learn one example of a stream (spec section 2)."""
+    def learn_tasks(self, examples: Mapping[Label, Example], stream: Stream) -> None:
+        """Learn one example of a stream, as each task sees it (spec section 2)."""
         t = self.n_examples.get(stream, 0)
         self.last_k = {}
-        for label in y:
+        for label in examples:
             if (stream, label) not in self.tasks:
                 self.tasks[stream, label] = Task()
                 self._add_model(self._new_model(stream, label))
-        for label, truth in y.items():
+        for label, example in examples.items():
             task = self.tasks[stream, label]
             if task.detector is not None:
-                self._watch(task, x, truth, t)
+                self._watch(task, example, t)
             assert task.latest is not None
-            self.last_k[label] = self._train(task, task.latest, x, truth)
+            self.last_k[label] = self._train(task, task.latest, example)
         if stream == TARGET:
-            self._update_records(x, y)
+            self._update_records(examples)
         self.n_examples[stream] = t + 1
 
-    def _watch(self, task: Task, x: Sequence[float], y: int, t: int) -> None:
+    def _watch(self, task: Task, example: Example, t: int) -> None:
         """Ask the detector about the latest sub-classifier's prediction before training (section 2, point 2)."""
         model, detector = task.latest, task.detector
         assert model is not None
         assert detector is not None
-        detector.update(model.predict(x) == y, y)
+        detector.update(model.predict(example.x) == example.y, example.y)
         if detector.drift:
             kind = "drift" if task.background is not None else "drift_without_background"
             self.events.append(Event(model.stream, t, model.label, kind))
@@ -244,7 +253,7 @@ class NaiveBRMarlene:
         elif detector.warning:
             if task.background is None:
                 task.background = self._new_model(model.stream, model.label)
-            self._train(task, task.background, x, y)
+            self._train(task, task.background, example)
             self.events.append(Event(model.stream, t, model.label, "warning"))
         else:
             task.background = None
@@ -279,17 +288,17 @@ class NaiveBRMarlene:
             for target_label in self.target_labels:
                 self.records.setdefault((other, target_label), Record())
 
-    def _train(self, task: Task, model: SubClassifier, x: Sequence[float], y: int) -> int:
-        rate = model.count(y)
+    def _train(self, task: Task, model: SubClassifier, example: Example) -> int:
+        rate = model.count(example.y)
         draw = task.draws.get(model.number, 0)
         task.draws[model.number] = draw + 1
         k = self.resampling(model.stream, model.label, model.number, draw, rate)
-        model.learn(x, y, k)
+        model.learn(example.x, example.y, k)
         return k
 
-    def _update_records(self, x: Sequence[float], y: Mapping[Label, int]) -> None:
+    def _update_records(self, examples: Mapping[Label, Example]) -> None:
         """Everybody votes again, after training; counts of this example come last (spec section 3)."""
-        for label, truth in y.items():
+        for label, (x, truth) in examples.items():
             records = [self.records[model, label] for model in self.models]
             calibrated = [record.calibrated(model.votes(x)) for model, record in zip(self.models, records, strict=True)]
             all_right = total([votes[truth] for votes in calibrated])
@@ -298,30 +307,15 @@ class NaiveBRMarlene:
                 record.score(votes[truth], votes[1 - truth], all_right, all_wrong)
                 record.count(model.predict(x), truth)
 
-    def evidence(self, x: Sequence[float]) -> dict[Label, Votes]:
-        """Weighted sum of the calibrated votes for 0 and 1, for each target label (spec section 4)."""
-        sums = {}
-        for label in self.target_labels:
-            negative = positive = 0.0
-            for model in self.models:
-                record = self.records[model, label]
-                against, in_favour = record.calibrated(model.votes(x))
-                negative += record.alpha * against
-                positive += record.alpha * in_favour
-            sums[label] = (negative, positive)
-        return sums
-
-    def predict_proba(self, x: Sequence[float]) -> dict[Label, Votes]:
-        """(P⁻, P⁺) of each target label, (0.5, 0.5) without evidence."""
-        probabilities = {}
-        for label, (negative, positive) in self.evidence(x).items():
-            weight = negative + positive
-            probabilities[label] = (negative / weight, positive / weight) if weight > 0.0 else (0.5, 0.5)
-        return probabilities
-
-    def predict(self, x: Sequence[float]) -> dict[Label, int]:
-        """1 iff P⁺ > P⁻, so 0 on a tie or without evidence."""
-        return {label: int(positive > negative) for label, (negative, positive) in self.evidence(x).items()}
+    def task_evidence(self, label: Label, x: Sequence[float]) -> Votes:
+        """Weighted sum of the calibrated votes for 0 and 1, for one target task (spec section 4)."""
+        negative = positive = 0.0
+        for model in self.models:
+            record = self.records[model, label]
+            against, in_favour = record.calibrated(model.votes(x))
+            negative += record.alpha * against
+            positive += record.alpha * in_favour
+        return negative, positive
 
     def swr(self, label: Label) -> float:
         """Part of a target label's weights on what was not trained on it (spec section 6)."""
@@ -336,3 +330,47 @@ class NaiveBRMarlene:
         """Mean of :meth:`swr` over the target labels."""
         labels = self.target_labels
         return total([self.swr(label) for label in labels]) / len(labels) if labels else 0.0
+
+
+class NaiveBRMarlene(Ensemble):
+    """BR-MARLENE (spec sections 1 to 4 and 6) in the order of one step of golden README section c.
+
+    Decisions beyond those pages:
+
+    * A label absent from ``y`` is unknown. Its task is left alone by the example: no detector, no training,
+      no records. Its sub-classifiers still vote on the other labels. A label that appears later starts its
+      sub-classifier, or its place among the target labels, with its first known value.
+    * A background classifier promoted by a drift was last trained on the previous warning; it then learns the
+      drifting example once, as the latest.
+    * A background classifier carries the number it would have when promoted.
+    * ``signal_drift`` for a label without a sub-classifier does nothing; otherwise it also drops the background
+      classifier, which belongs to the concept that ended.
+    * Before the first target label ASWR is 0.
+
+    Parameters
+    ----------
+    make_tree
+        Makes an empty sub-classifier.
+    make_detector
+        Makes a drift detector; None never reacts to drift unless it is signalled.
+    resampling
+        Called with stream, label, number of the sub-classifier, number of the draw and the rate; the weight k.
+    ignore_drift_without_background
+        Do what the published program does when no warning preceded a drift: nothing.
+    """
+
+    def learn(self, x: Sequence[float], y: Mapping[Label, int], stream: Stream = TARGET) -> None:
+        """Learn one example of a stream (spec section 2)."""
+        self.learn_tasks({label: Example(x, truth) for label, truth in y.items()}, stream)
+
+    def evidence(self, x: Sequence[float]) -> dict[Label, Votes]:
+        """Weighted sum of the calibrated votes for 0 and 1, for each target label (spec section 4)."""
+        return {label: self.task_evidence(label, x) for label in self.target_labels}
+
+    def predict_proba(self, x: Sequence[float]) -> dict[Label, Votes]:
+        """(P⁻, P⁺) of each target label, (0.5, 0.5) without evidence."""
+        return probabilities(self.evidence(x))
+
+    def predict(self, x: Sequence[float]) -> dict[Label, int]:
+        """1 iff P⁺ > P⁻, so 0 on a tie or without evidence."""
+        return predictions(self.evidence(x))

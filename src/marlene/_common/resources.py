@@ -1,4 +1,4 @@
-"""How much memory this process uses."""
+"""How much memory this process uses, and how much is free."""
 
 from __future__ import annotations
 
@@ -32,3 +32,20 @@ def _peak_elsewhere() -> float:
         return float("nan")
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def free_memory_mb() -> float:
+    """Return the memory that can still be had in MB (10⁶ bytes); infinity if it is not known.
+
+    Examples
+    --------
+    >>> free_memory_mb() > 1
+    True
+    """
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    except OSError:
+        pass
+    return float("inf")

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 VOTE, WATCH, LEARN = range(3)
 """What is to be done with a row next."""
-DONE, ASK_DETECTORS, REACT, GROW = range(4)
-"""Why `run` returns: all is done; it cannot ask these detectors itself; a task changes; the forest is too small."""
+DONE, ASK_DETECTORS, REACT, GROW, JUDGE = range(5)
+"""Why `run` returns: all is done; it cannot ask these detectors itself; a task changes; the forest is too small; a row
+is done, and the records of pairs are kept elsewhere."""
 UNWATCHED, WATCHED, ASKED = range(3)
 """Which detectors watch: none, those `run` is given, or those its caller asks."""
 UNSEEN = 3
@@ -119,6 +120,8 @@ class Work(NamedTuple):
         What is learnt from the row.
     queue
         Members that are to vote.
+    before
+        Votes for and against of members that know a given label, as they were before training (2 × values × members).
     scratch
         Two numbers for each member.
     dense
@@ -130,6 +133,7 @@ class Work(NamedTuple):
     position: Ints
     jobs: Jobs
     queue: Ints
+    before: Floats
     scratch: Floats
     dense: Floats
     shortage: Ints
@@ -317,6 +321,34 @@ def _watch(
     return change
 
 
+@subkernel
+def _learn(
+    forest: Forest,
+    settings: Settings,
+    members: Members,
+    tasks: Tasks,
+    rows: Rows,
+    row: int,
+    truth: npt.NDArray[np.int8],
+    expected: bool,
+    everyone: bool,
+    now: int,
+    work: Work,
+    space: Space,
+) -> bool:
+    """Train on a row, and let those that changed vote again if everyone is to; False if the forest is too small."""
+    work.position[JOBS] = collect_jobs(tasks, truth, work.jobs)
+    waiting = _those_without(members, work.jobs, work.position[JOBS], now, work.queue)
+    _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
+    if not _has_room(forest, members, work, rows, row):
+        return False
+    _train(forest, settings, members, rows, row, work, expected, space)
+    if everyone:
+        waiting = _those_without(members, work.jobs, work.position[JOBS], now, work.queue)
+        _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
+    return True
+
+
 @inlined
 def _voters(members: Members, count: int, tasks: Tasks, everyone: bool, queue: Ints) -> int:
     """Write who votes on a new example; return how many."""
@@ -341,6 +373,19 @@ def _those_without(members: Members, jobs: Jobs, n_jobs: int, now: int, queue: I
             queue[waiting] = jobs.member[j]
             waiting += 1
     return waiting
+
+
+@inlined
+def _announce(members: Members, count: int, records: Floats, probabilities: Floats, work: Work) -> None:
+    """Write P(label) of every task if it is wanted, and what members that know a given label said."""
+    if probabilities.shape[1] > 0:
+        votes = members.positive[0], members.negative[0]
+        predict_tasks(records, votes[0], votes[1], count, work.scratch, probabilities[0])
+    if len(members.positive) > 1:
+        for value in range(len(members.positive)):
+            for h in range(count):
+                work.before[0, value, h] = members.positive[value, h]
+                work.before[1, value, h] = members.negative[value, h]
 
 
 @kernel
@@ -381,6 +426,7 @@ def run(
     """
     space = new_space(forest.widest, forest.node_count.shape[1])
     position = work.position
+    pairs = len(members.positive) > 1
     n = (len(rows.starts) - 1) // len(members.positive)
     while position[ROW] < n:
         row = position[ROW]
@@ -388,31 +434,24 @@ def run(
         if position[PHASE] == VOTE:
             waiting = _voters(members, count, tasks, everyone, work.queue)
             _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
-            if probabilities.shape[1] > 0:
-                predict_tasks(
-                    records, members.positive[0], members.negative[0], count, work.scratch, probabilities[row]
-                )
-            if len(truth) == 0:
-                position[ROW] += 1
-                continue
+            _announce(members, count, records, probabilities[row : row + 1], work)
             position[PHASE] = WATCH
-        if position[PHASE] == WATCH:
-            if watching == ASKED:
-                return ASK_DETECTORS
-            position[PHASE] = LEARN
-            if _watch(members, tasks, truth[row], detectors, parameters, watching == UNWATCHED):
-                return REACT
-        position[JOBS] = collect_jobs(tasks, truth[row], work.jobs)
-        waiting = _those_without(members, work.jobs, position[JOBS], now, work.queue)
-        _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
-        if not _has_room(forest, members, work, rows, row):
-            return GROW
-        _train(forest, settings, members, rows, row, work, expected, space)
-        if everyone:
-            waiting = _those_without(members, work.jobs, position[JOBS], now, work.queue)
-            _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
-            votes = members.positive[0], members.negative[0]
-            update_tasks(records, votes[0], votes[1], truth[row], members.active, count, work.scratch)
+        if len(truth) > 0:
+            if position[PHASE] == WATCH:
+                if watching == ASKED:
+                    return ASK_DETECTORS
+                position[PHASE] = LEARN
+                if _watch(members, tasks, truth[row], detectors, parameters, watching == UNWATCHED):
+                    return REACT
+            if not _learn(
+                forest, settings, members, tasks, rows, row, truth[row], expected, everyone, now, work, space
+            ):
+                return GROW
+            if everyone:
+                votes = members.positive[0], members.negative[0]
+                update_tasks(records, votes[0], votes[1], truth[row], members.active, count, work.scratch)
         position[PHASE] = VOTE
         position[ROW] += 1
+        if pairs and everyone:
+            return JUDGE
     return DONE

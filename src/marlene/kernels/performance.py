@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from marlene.kernels.compile import inlined, kernel, subkernel
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     Real = np.floating[Any]
@@ -101,9 +102,9 @@ def combined_vote(records: Reals, positive: Reals, negative: Reals, scratch: Rea
 
 @inlined
 def probability(total_positive: float, total_negative: float) -> float:
-    """Return P(label); one half without any evidence."""
+    """Return P(label); NaN without any evidence."""
     total = total_positive + total_negative
-    return total_positive / total if total > 0.0 else 0.5
+    return total_positive / total if total > 0.0 else np.nan
 
 
 @subkernel
@@ -140,7 +141,7 @@ def update_task(
 
 @kernel
 def predict_tasks(records: Reals, positive: Reals, negative: Reals, count: int, scratch: Reals, out: Reals) -> None:
-    """Write P(label) of every task."""
+    """Write P(label) of every task; NaN without any evidence."""
     stop = in_lanes(count)
     for task in range(len(records)):
         yes, no = combined_vote(records[task], positive, negative, scratch, stop)

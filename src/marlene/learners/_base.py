@@ -44,11 +44,11 @@ class BlockLearner(base.MultiLabelClassifier):
 
     @abstractmethod
     def _run(self, stream: str | None, rows: Rows, truth: Truth, probabilities: Floats) -> None:
-        """Learn rows, writing P(label) before each if `probabilities` has columns."""
+        """Learn rows, writing P(label), or NaN without evidence, before each if `probabilities` has columns."""
 
     @abstractmethod
     def _predict(self, rows: Rows, probabilities: Floats) -> None:
-        """Write P(label) of every row."""
+        """Write P(label) of every row, NaN without evidence."""
 
     def declare(self, features: Sequence[Feature], labels: Sequence[Hashable] = (), stream: str | None = None) -> None:
         """Tell the learner names and kinds of a stream's features, and its labels, before its first example.
@@ -113,7 +113,7 @@ class BlockLearner(base.MultiLabelClassifier):
         rows, truth = self._take(X, Y, None)
         probabilities = np.full((len(truth), len(self._labels(None))), 0.5)
         self._run(None, rows, truth, probabilities)
-        return probabilities
+        return _without_gaps(probabilities)
 
     def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
         """Return P(label) (examples × target labels)."""
@@ -127,7 +127,7 @@ class BlockLearner(base.MultiLabelClassifier):
     def _probabilities(self, rows: Rows) -> Floats:
         probabilities = np.full((len(rows.starts) - 1, len(self._labels(None))), 0.5)
         self._predict(rows, probabilities)
-        return probabilities
+        return _without_gaps(probabilities)
 
     def _rows(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
@@ -157,6 +157,12 @@ class BlockLearner(base.MultiLabelClassifier):
     def _admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> None:
         self._space.add(additions)
         self._add(stream, labels)
+
+
+def _without_gaps(probabilities: Floats) -> Floats:
+    """Return 0.5 where there is no evidence."""
+    probabilities[np.isnan(probabilities)] = 0.5
+    return probabilities
 
 
 def _as_truth(label: Hashable, value: object) -> int:

@@ -115,7 +115,7 @@ class BRMarlene(BlockLearner):
             raise MarleneError(f"max_models must be at least 1, not {max_models}")
         self._space = FeatureSpace(features)
         self._ensemble = Ensemble(
-            _make_base(base),
+            make_base(base),
             make_bank(drift),
             seed=seed,
             expected=resampling == "expected",
@@ -133,13 +133,15 @@ class BRMarlene(BlockLearner):
         return tasks.labels if tasks else []
 
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
-        for column, n_values in self._space.take_widened().items():
-            if column < self._n_features:
-                self._ensemble.bank.widen(column, n_values)
-        kinds: list[int | str] = list(self._space.forest_kinds(self._n_features))
-        self._ensemble.add_features(kinds)
+        widened = {c: n_values for c, n_values in self._space.take_widened().items() if c < self._n_features}
+        self._add_features(widened, list(self._space.forest_kinds(self._n_features)))
         self._n_features = len(self._space)
         self._ensemble.add_labels(stream, labels)
+
+    def _add_features(self, widened: Mapping[int, int], kinds: list[int | str]) -> None:
+        for column, n_values in widened.items():
+            self._ensemble.bank.widen(column, n_values)
+        self._ensemble.add_features(kinds)
 
     def _run(self, stream: str | None, rows: Rows, truth: npt.NDArray[np.int8], probabilities: Floats) -> None:
         self._ensemble.run(self._ensemble.streams[stream], rows, truth, probabilities)
@@ -195,26 +197,7 @@ class BRMarlene(BlockLearner):
         Each comes with its stream (None: the target), label, concept number from 0, weight, share of all weight,
         positive and negative predictive value.
         """
-        task = self._target_task(label)
-        weights = self._weights()[label]
-        total = sum(weights.values())
-        judged = self._ensemble.judged()[task]
-        rows = []
-        for h in sorted(weights, key=lambda h: -weights[h]):
-            origin = self._ensemble.origins[h]
-            if origin is not None:
-                rows.append(
-                    {
-                        "stream": origin.stream,
-                        "label": origin.label,
-                        "concept": origin.number,
-                        "weight": weights[h],
-                        "share": weights[h] / total if total > 0 else 0.0,
-                        "ppv": float(judged[1, h]),
-                        "npv": float(judged[2, h]),
-                    }
-                )
-        return rows
+        return self._ensemble.explain(self._target_task(label))
 
     def transfer_matrix(self) -> dict[Hashable, dict[tuple[str | None, Hashable], float]]:
         """Return for every target label the share of its weight that each (stream, label) has."""
@@ -253,13 +236,17 @@ class BRMarlene(BlockLearner):
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return everything, parameters included, as a JSON header and named arrays (copies)."""
         header, arrays = ensemble_state(self._ensemble)
-        header["parameters"] = {
+        header["parameters"] = self._parameters()
+        return header | {"method": self._method, "space": space_header(self._space)}, arrays
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters that JSON can hold."""
+        return {
             "features": wanted_features(self.features),
             "resampling": self.resampling,
             "seed": int(self.seed),
             "max_models": None if self.max_models is None else int(self.max_models),
         }
-        return header | {"method": self._method, "space": space_header(self._space)}, arrays
 
     @classmethod
     def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
@@ -276,12 +263,15 @@ class BRMarlene(BlockLearner):
             if isinstance(error, MarleneError):
                 raise
             raise MarleneError(f"not the state of a learner, or damaged: {error}") from error
-        restore_ensemble(model._ensemble, header, arrays)
-        forest: Any = model._ensemble.bank
-        if forest.kinds.tolist() != model._space.forest_kinds():
-            raise MarleneError("not the state of a learner, or damaged: the kinds of the features")
-        model._n_features = len(model._space)
+        model._restore(header, arrays)
         return model
+
+    def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        restore_ensemble(self._ensemble, header, arrays)
+        forest: Any = self._ensemble.bank
+        if forest.kinds.tolist() != self._space.forest_kinds():
+            raise MarleneError("not the state of a learner, or damaged: the kinds of the features")
+        self._n_features = len(self._space)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the learner to a file (npz with a JSON header), whole or not at all."""
@@ -314,10 +304,11 @@ class BRMarlene(BlockLearner):
 
     def load_kernels(self) -> None:
         """Compile the kernels, or load them from the cache, before they are needed."""
-        trial = type(self)(self.base, self.drift, self.features, self.resampling, self.seed, self.max_models)
-        trial.test_then_train(np.zeros((2, 1)), np.array([[0], [1]]))
+        trial = self.clone()
+        trial.test_then_train(np.zeros((2, 1)), np.array([[0, 1], [1, 0]]))
         trial.predict_proba_many(np.zeros((1, 1)))
         trial.signal_drift([0])
+        trial.explain(0)
         bank = trial._ensemble.bank  # noqa: SLF001 (of the same class)
         bank.remove(bank.add())
 
@@ -340,7 +331,8 @@ class BRResampled(BRMarlene):
     _method = "br-resampled"
 
 
-def _make_base(base: str | Bank | RiverClassifier) -> Bank:
+def make_base(base: str | Bank | RiverClassifier) -> Bank:
+    """Return an empty bank of base classifiers from the parameter `base`."""
     if isinstance(base, str):
         if base not in BASES:
             raise MarleneError(f"base must be one of {', '.join(BASES)} or a bank, not {base!r}")

@@ -10,7 +10,6 @@ from marlene.drift import DDMOCIBank, NoneBank
 from marlene.kernels import ensemble as kernels
 from marlene.kernels.performance import predict_tasks, update_tasks
 from marlene.learners._members import SAID
-from marlene.learners._tasks import StreamTasks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 
 NO_DETECTORS = DDMOCIBank()
-NO_TRUTH = np.zeros((0, 0), np.int8)
 
 
 class Bank(Protocol):
@@ -74,14 +72,20 @@ class Block:
         Whether all sub-classifiers vote and are judged, or the latest of each task votes alone.
     clock
         The number of the first row's example.
+    assumed
+        Of pairs of labels: what is assumed of the given ones where they vote.
     """
 
-    def __init__(self, rows: Rows, truth: Truth, probabilities: Floats, everyone: bool, clock: int) -> None:
+    def __init__(
+        self, rows: Rows, truth: Truth, probabilities: Floats, everyone: bool, clock: int, assumed: Truth | None = None
+    ) -> None:
         self.rows = rows
         self.truth = truth
         self.probabilities = probabilities
         self.everyone = everyone
         self.clock = clock
+        self.assumed = truth[:0] if assumed is None else assumed
+        self.voted = -1
         self.position = np.zeros(3, np.int64)
 
     @property
@@ -95,8 +99,13 @@ class Driver:
 
     def __init__(self, expected: bool) -> None:
         self._expected = expected
-        self._sizes: tuple[int, ...] = (0, 0, 0)
+        self._sizes: tuple[int, ...] = (0, 0, 0, 1)
         self._work = _new_work(*self._sizes)
+
+    @property
+    def before(self) -> Floats:
+        """Votes for and against of members that know a given label, before training (2 × values × members)."""
+        return self._work.before
 
     @property
     def learnt(self) -> Jobs:
@@ -105,7 +114,7 @@ class Driver:
         return kernels.Jobs(*(array[:count] for array in self._work.jobs))
 
     def _prepare(self, members: Members, n_tasks: int, n_features: int, block: Block) -> Work:
-        wanted = (len(members.tree), n_tasks, n_features)
+        wanted = (len(members.tree), n_tasks, n_features, len(members.positive))
         sizes = tuple(map(max, wanted, self._sizes))
         if sizes != self._sizes:
             self._sizes, self._work = sizes, _new_work(*sizes)
@@ -113,12 +122,13 @@ class Driver:
         return self._work
 
 
-def _new_work(capacity: int, n_tasks: int, n_features: int) -> Work:
+def _new_work(capacity: int, n_tasks: int, n_features: int, values: int) -> Work:
     jobs = kernels.Jobs(*(np.zeros(2 * n_tasks, np.int64) for _ in range(4)))
     return kernels.Work(
         position=np.zeros(3, np.int64),
         jobs=jobs,
         queue=np.zeros(max(capacity, 2 * n_tasks), np.int64),
+        before=np.zeros((2, values, capacity if values > 1 else 0)),
         scratch=np.zeros((2, capacity)),
         dense=np.zeros(n_features),
         shortage=np.zeros(3, np.int64),
@@ -134,7 +144,7 @@ class ForestDriver(Driver):
         self._detectors = detectors
 
     def run(self, members: Members, count: int, records: Floats, tasks: Tasks, block: Block) -> int:
-        """Go on with a block; return `DONE`, `ASK_DETECTORS` or `REACT`."""
+        """Go on with a block; return `DONE`, `ASK_DETECTORS`, `REACT` or `JUDGE`."""
         forest = self._forest
         work = self._prepare(members, len(tasks.latest), len(forest.arrays.kind), block)
         bank, watching = NO_DETECTORS, kernels.ASKED
@@ -180,7 +190,7 @@ class BankDriver(Driver):
         self._n_features += len(kinds)
 
     def run(self, members: Members, count: int, records: Floats, tasks: Tasks, block: Block) -> int:
-        """Go on with a block; return `DONE` or `ASK_DETECTORS`."""
+        """Go on with a block; return `DONE`, `ASK_DETECTORS` or `JUDGE`."""
         work = self._prepare(members, len(tasks.latest), 0, block)
         n_rows = (len(block.rows.starts) - 1) // len(members.positive)
         while block.row < n_rows:
@@ -190,6 +200,8 @@ class BankDriver(Driver):
                 if block.probabilities.shape[1]:
                     said = members.positive[0], members.negative[0]
                     predict_tasks(records, *said, count, work.scratch, block.probabilities[block.row])
+                if len(members.positive) > 1:
+                    work.before[0], work.before[1] = members.positive, members.negative
                 if len(block.truth):
                     block.position[kernels.PHASE] = kernels.WATCH
                     return kernels.ASK_DETECTORS
@@ -197,6 +209,8 @@ class BankDriver(Driver):
                 self._learn(members, count, records, tasks, block)
                 block.position[kernels.PHASE] = kernels.VOTE
             block.position[kernels.ROW] += 1
+            if len(members.positive) > 1 and block.everyone:
+                return kernels.JUDGE
         return kernels.DONE
 
     def _learn(self, members: Members, count: int, records: Floats, tasks: Tasks, block: Block) -> None:
@@ -230,13 +244,10 @@ class BankDriver(Driver):
         return x
 
 
-def predict(
-    driver: ForestDriver | BankDriver, members: Members, count: int, records: Floats, rows: Rows, probabilities: Floats
-) -> None:
-    """Write P(label) of every row; what the members said of other examples stays as it is."""
-    apart = members._replace(
+def apart(members: Members) -> Members:
+    """Return members that can be asked while what they said of other examples stays as it is."""
+    return members._replace(
         learns=np.zeros_like(members.learns),
         clock=members.clock.copy(),
         **{name: np.zeros_like(getattr(members, name)) for name in SAID},
     )
-    driver.run(apart, count, records, StreamTasks(None).arrays(), Block(rows, NO_TRUTH, probabilities, True, 0))

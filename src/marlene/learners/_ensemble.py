@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import heapq
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marlene.drift import DRIFT, IN_CONTROL, WARNING
 from marlene.kernels import ensemble as kernels
 from marlene.kernels.performance import COLUMNS, CORRECT, TN, TP, judge
-from marlene.learners._driver import BankDriver, Block, ForestDriver, predict
+from marlene.learners._driver import BankDriver, Block, ForestDriver, apart
 from marlene.learners._members import Origin, clear_member, empty_members, grown_members, member_key
 from marlene.learners._tasks import NONE, StreamTasks
 from marlene.trees import HoeffdingForest
@@ -48,6 +49,9 @@ class Ensemble:
         Whether a target task is predicted by all sub-classifiers; if not, by its own latest alone.
     """
 
+    values = 1
+    """How many values of a given label an example is voted on with."""
+
     def __init__(
         self, bank: Bank, detectors: DetectorBank, *, seed: int, expected: bool, max_models: int | None, transfer: bool
     ) -> None:
@@ -58,9 +62,10 @@ class Ensemble:
         self.transfer = transfer
         self.streams: dict[str | None, StreamTasks] = {None: StreamTasks(None)}
         self.origins: list[Origin | None] = []
-        self.members = empty_members(FIRST_CAPACITY)
-        self.records = np.zeros((0, COLUMNS, FIRST_CAPACITY))
+        self.members = empty_members(FIRST_CAPACITY, self.values)
+        self.records: Floats = np.zeros((0, COLUMNS, FIRST_CAPACITY))
         self.clock = 0
+        self.free: list[int] = []
 
     def adopt(self, bank: Bank, detectors: DetectorBank) -> None:
         """Work with these banks from now on."""
@@ -82,10 +87,11 @@ class Ensemble:
         """The members that vote."""
         return np.flatnonzero(self.members.active > 0)
 
-    def judged(self) -> Floats:
-        """Return weight, positive and negative predictive value (target tasks × 3 × members)."""
-        found = np.zeros((len(self.records), 3, self.records.shape[2]))
-        judge(self.records, found)
+    def judged(self, task: int | None = None) -> Floats:
+        """Return weight, positive and negative predictive value (target tasks, or one × 3 × members)."""
+        records = self.records if task is None else self.records[task : task + 1]
+        found = np.zeros((len(records), 3, records.shape[2]))
+        judge(records, found)
         return found
 
     def add_features(self, kinds: list[int | str]) -> None:
@@ -93,21 +99,60 @@ class Ensemble:
         if kinds:
             (self.driver if isinstance(self.driver, BankDriver) else self.bank).add_features(kinds)
 
-    def add_labels(self, stream: str | None, labels: Sequence[Hashable]) -> StreamTasks:
+    def add_labels(self, stream: str | None, labels: Sequence[Hashable]) -> None:
         """Start a sub-classifier and a detector for each label the stream has not had yet."""
         tasks = self.streams.setdefault(stream, StreamTasks(stream))
         new = [label for label in labels if label not in tasks.column]
-        if stream is None and new:
-            self.records = np.pad(self.records, ((0, len(new)), (0, 0), (0, 0)))
-        for label in new:
-            tasks.append(label, int(self.detectors.add()[0]), len(tasks))
-            task = len(tasks) - 1
+        self.add_tasks(tasks, new, np.arange(len(tasks), len(tasks) + len(new)), np.full(len(new), NONE))
+
+    def add_tasks(self, tasks: StreamTasks, labels: Sequence[Hashable], columns: Ints, given: Ints) -> None:
+        """Start a sub-classifier and a detector for each of some tasks: a column of labels, perhaps given another."""
+        if not labels:
+            return
+        first = len(tasks)
+        tasks.extend(labels, self.detectors.add(len(labels)), columns, given)
+        self._make_room(len(self.origins) + len(labels))
+        for task in range(first, len(tasks)):
             tasks.latest[task] = self._new_member(tasks, task, active=True)
             tasks.concepts[task] = 1
             self._own_vote_only(tasks, task)
-        if new:
-            self._keep_within_limit()
-        return tasks
+        self._keep_within_limit()
+
+    def _make_room(self, members: int) -> None:
+        """Let the arrays have room for as many members, and the records for all target tasks."""
+        capacity = len(self.members.tree)
+        while capacity < members:
+            capacity *= 2
+        if capacity > len(self.members.tree):
+            self.members = grown_members(self.members, capacity)
+        before = self.records.shape
+        wanted = (len(self.target), COLUMNS, capacity)
+        if wanted != before:
+            records = np.zeros(wanted, self.precision_for(wanted[0]))
+            records[: before[0], :, : before[2]] = self.records
+            self.records = records
+
+    def precision_for(self, n_tasks: int) -> type[np.floating[Any]]:  # noqa: ARG002 (others look at it)
+        """Return how precise the records of so many tasks are."""
+        return np.float64
+
+    def columns_of(self, tasks: StreamTasks) -> tuple[Ints, Ints]:
+        """Return the columns of the labels of tasks, and of the labels these are given."""
+        return np.arange(len(tasks)), np.full(len(tasks), NONE)
+
+    def could_have(self, tasks: StreamTasks, label: Hashable) -> bool:
+        """Tell whether a sub-classifier of a stream can have learnt a label."""
+        return label in tasks.column
+
+    def drop_tasks(self, tasks: StreamTasks, gone: Ints) -> None:
+        """Stop learning tasks; their sub-classifiers stay as those of concepts that ended do."""
+        for task in gone.tolist():
+            self._drop_background(tasks, task)
+            self.members.learns[tasks.latest[task]] = False
+        self.detectors.remove(tasks.detector[gone])
+        tasks.remove(gone)
+        if tasks.name is None:
+            self.records = np.delete(self.records, gone, axis=0)
 
     def run(self, tasks: StreamTasks, rows: Rows, truth: Truth, probabilities: Floats) -> None:
         """Learn rows one after the other; before each, write P(label) of the target tasks if there is room for it.
@@ -116,23 +161,43 @@ class Ensemble:
         """
         target = tasks.name is None
         everyone = target and self.transfer
-        block = Block(rows, truth, probabilities if target else NO_PROBABILITIES, everyone, self.clock)
+        self.advance(tasks, Block(rows, truth, probabilities if target else NO_PROBABILITIES, everyone, self.clock))
+
+    def advance(self, tasks: StreamTasks, block: Block) -> None:
+        """Take a block to its end."""
         arrays, seen = tasks.arrays(), tasks.seen
         while True:
-            status = self.driver.run(self.members, len(self.origins), self.records, arrays, block)
+            status = self.driver.run(self.members, len(self.origins), self._driven_records(), arrays, block)
             tasks.seen = seen + block.row
             if status == kernels.DONE:
                 break
+            if status == kernels.JUDGE:
+                self._judge(block)
+                continue
             if status == kernels.ASK_DETECTORS:
-                self._watch(tasks, arrays.signal, truth[block.row])
+                self._watch(tasks, arrays.signal, block.truth[block.row])
                 block.position[kernels.PHASE] = kernels.LEARN
-            for task, signal in enumerate(arrays.signal.tolist()):
-                self._react(tasks, task, signal)
-        self.clock += len(truth)
+            self._prepare_change(block)
+            alarmed = (arrays.signal == WARNING) | (arrays.signal == DRIFT)
+            relieved = (arrays.signal == IN_CONTROL) & (tasks.background != NONE)
+            for task in np.flatnonzero(alarmed | relieved).tolist():
+                self._react(tasks, task, int(arrays.signal[task]))
+        self.clock += len(block.truth)
+
+    def _driven_records(self) -> Floats:
+        """Return the records the driver keeps."""
+        return self.records
+
+    def _judge(self, block: Block) -> None:
+        """Update records that the driver does not keep, after a row."""
+
+    def _prepare_change(self, block: Block) -> None:
+        """Do what has to be done with records before some of them are reset."""
 
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of the target tasks for every row."""
-        predict(self.driver, self.members, len(self.origins), self.records, rows, probabilities)
+        block = Block(rows, np.zeros((0, 0), np.int8), probabilities, True, 0)
+        self.driver.run(apart(self.members), len(self.origins), self.records, StreamTasks(None).arrays(), block)
 
     def _watch(self, tasks: StreamTasks, signals: npt.NDArray[np.uint8], truth: Truth) -> None:
         """Tell the detectors how the latest sub-classifiers did, and write down what they say."""
@@ -193,23 +258,49 @@ class Ensemble:
 
     def _keep_within_limit(self) -> None:
         """Drop the sub-classifiers of least total weight, but none that is the latest of its task."""
-        if self.max_models is None:
+        if self.max_models is not None:
+            self.keep_at_most(self.max_models)
+
+    def keep_at_most(self, limit: int) -> None:
+        """Drop the sub-classifiers of least total weight beyond a limit, but none that is the latest of its task."""
+        excess = len(self.active) - limit
+        if excess <= 0:
             return
         weights = self.judged()[:, 0].sum(axis=0)
         droppable = [h for h in self.active.tolist() if not self.members.learns[h]]
-        excess = len(self.active) - self.max_models
-        for h in sorted(droppable, key=lambda h: weights[h])[: max(0, excess)]:
+        for h in sorted(droppable, key=lambda h: weights[h])[:excess]:
             self._drop_member(h)
+
+    def explain(self, task: int) -> list[dict[str, Any]]:
+        """Return which sub-classifiers carry the vote on a target task, the heaviest first."""
+        weights, ppv, npv = self.judged(task)[0]
+        active = self.active
+        total = weights[active].sum()
+        rows = []
+        for h in sorted(active.tolist(), key=lambda h: -weights[h]):
+            origin = self.origins[h]
+            if origin is not None:
+                rows.append(
+                    {
+                        "stream": origin.stream,
+                        "label": origin.label,
+                        "concept": origin.number,
+                        "weight": float(weights[h]),
+                        "share": float(weights[h] / total) if total > 0 else 0.0,
+                        "ppv": float(ppv[h]),
+                        "npv": float(npv[h]),
+                    }
+                )
+        return rows
 
     def _new_member(self, tasks: StreamTasks, task: int, active: bool) -> int:
         label = tasks.labels[task]
-        h = next((h for h, taken in enumerate(self.origins) if taken is None), len(self.origins))
-        if h == len(self.origins):
+        if self.free:
+            h = heapq.heappop(self.free)
+        else:
+            h = len(self.origins)
+            self._make_room(h + 1)
             self.origins.append(None)
-        if h >= len(self.members.tree):
-            capacity = 2 * len(self.members.tree)
-            self.members = grown_members(self.members, capacity)
-            self.records = np.pad(self.records, ((0, 0), (0, 0), (0, capacity - self.records.shape[2])))
         self.origins[h] = Origin(tasks.name, label, int(tasks.concepts[task]))
         self.members.tree[h] = self.bank.add()[0]
         self.members.key[h] = member_key(self.seed, tasks.name, label, int(tasks.made[task]))
@@ -223,3 +314,4 @@ class Ensemble:
         clear_member(self.members, h)
         self.records[:, :, h] = 0
         self.origins[h] = None
+        heapq.heappush(self.free, h)

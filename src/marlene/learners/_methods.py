@@ -13,6 +13,7 @@ from river import base
 from marlene._common.errors import MarleneError
 from marlene.learners._binary_relevance import BinaryRelevance
 from marlene.learners._br_marlene import BRMarlene, BRResampled
+from marlene.learners._brpw_marlene import BRPWMarlene
 from marlene.learners._majority import Majority
 
 if TYPE_CHECKING:
@@ -47,10 +48,12 @@ class Method:
     options: tuple[str, ...] = ()
 
 
+BRPW_OPTIONS = ("drift", "pairs", "combine", "weighting", "pooling", "voters")
 METHODS = {
     method.name: method
     for method in [
         Method("br-marlene", "all sub-classifiers vote on every label, weighted by use", PAPER, BRMarlene, ("drift",)),
+        Method("brpw-marlene", "BR-MARLENE and a model of every pair of labels", PAPER, BRPWMarlene, BRPW_OPTIONS),
         Method("br-resampled", "BR-MARLENE without transfer", "", BRResampled, ("drift",)),
         Method("majority", "the most frequent value of every label", "", lambda seed: Majority()),  # noqa: ARG005
     ]

@@ -51,9 +51,9 @@ def restore_space(space: FeatureSpace, header: Mapping[str, Any]) -> None:
     space.kinds = list(header["kinds"])
     space.codes = [{value: code for code, value in enumerate(values)} for values in header["codes"]]
     space.layouts = {stream: np.array(layout, np.int64) for stream, layout in header["layouts"]}
-    _require(all(kind in KINDS for kind in space.kinds), "the kinds of the features")
-    _require(len(space.column) == len(space.kinds) == len(space.codes), "the features")
-    _require(all(((a >= 0) & (a < len(space.kinds))).all() for a in space.layouts.values()), "the features")
+    require(all(kind in KINDS for kind in space.kinds), "the kinds of the features")
+    require(len(space.column) == len(space.kinds) == len(space.codes), "the features")
+    require(all(((a >= 0) & (a < len(space.kinds))).all() for a in space.layouts.values()), "the features")
 
 
 def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
@@ -69,12 +69,12 @@ def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
     for number, tasks in enumerate(ensemble.streams.values()):
         arrays |= {f"stream{number}.{name}": getattr(tasks, name).copy() for name in TASK_ARRAYS}
         arrays[f"stream{number}.drifts"] = np.array(tasks.drifts, np.int64).reshape(-1, 2)
-        streams.append({"name": tasks.name, "labels": [_plain(label) for label in tasks.labels], "seen": tasks.seen})
+        streams.append({"name": tasks.name, "labels": [_listed(label) for label in tasks.labels], "seen": tasks.seen})
     header = {
         "forest": ensemble.bank.settings(),
         "detectors": ensemble.detectors.settings(),
         "streams": streams,
-        "origins": [o and [o.stream, _plain(o.label), o.number] for o in ensemble.origins],
+        "origins": [o and [o.stream, _listed(o.label), o.number] for o in ensemble.origins],
         "clock": ensemble.clock,
     }
     return header, arrays
@@ -106,56 +106,66 @@ def restore_ensemble(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapp
 
 
 def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    forest = HoeffdingForest.from_state(_part(arrays, "forest."), header["forest"])
-    detectors = BANKS[header["detectors"]["name"]].from_state(_part(arrays, "detectors."))
-    origins = [o and Origin(o[0], o[1], int(o[2])) for o in header["origins"]]
+    forest = HoeffdingForest.from_state(part_of(arrays, "forest."), header["forest"])
+    detectors = BANKS[header["detectors"]["name"]].from_state(part_of(arrays, "detectors."))
+    origins = [o and Origin(o[0], _unlisted(o[1]), int(o[2])) for o in header["origins"]]
     count = len(origins)
     capacity = max(FIRST_CAPACITY, 1 << max(0, count - 1).bit_length())
-    members = empty_members(capacity)
+    members = empty_members(capacity, ensemble.values)
     for name in TRAINED:
         getattr(members, name)[:count] = arrays[f"members.{name}"]
     taken = [h for h, origin in enumerate(origins) if origin]
-    _require(set(members.tree[taken].tolist()) <= set(forest.ids.tolist()), "the trees of the sub-classifiers")
-    _require(len(set(members.tree[taken].tolist())) == len(taken), "the trees of the sub-classifiers")
+    require(set(members.tree[taken].tolist()) <= set(forest.ids.tolist()), "the trees of the sub-classifiers")
+    require(len(set(members.tree[taken].tolist())) == len(taken), "the trees of the sub-classifiers")
     free = [h for h in range(count) if not origins[h]]
-    _require(not members.active[free].any(), "the active sub-classifiers")
-    _require(bool((members.offered >= 0).all()), "the numbers of examples")
+    require(not members.active[free].any(), "the active sub-classifiers")
+    require(bool((members.offered >= 0).all()), "the numbers of examples")
     streams: dict[str | None, StreamTasks] = {}
     for number, stream in enumerate(header["streams"]):
         tasks = StreamTasks(stream["name"])
-        tasks.labels = list(stream["labels"])
+        tasks.labels = [_unlisted(label) for label in stream["labels"]]
         tasks.column = {label: i for i, label in enumerate(tasks.labels)}
-        tasks.label = np.arange(len(tasks))
-        tasks.given = np.full(len(tasks), NONE)
+        tasks.label, tasks.given = ensemble.columns_of(tasks)
         tasks.seen = int(stream["seen"])
         for name in TASK_ARRAYS:
             array = np.array(arrays[f"stream{number}.{name}"], np.int64)
-            _require(array.shape == (len(tasks.column),), f"the tasks of stream {stream['name']!r}")
+            require(array.shape == (len(tasks.column),), f"the tasks of stream {stream['name']!r}")
             setattr(tasks, name, array)
         tasks.drifts = [(int(time), int(task)) for time, task in arrays[f"stream{number}.drifts"]]
-        _require(set(tasks.latest.tolist()) <= set(taken), "the latest sub-classifiers")
-        _require(set(tasks.background.tolist()) - {NONE} <= set(taken), "the background classifiers")
-        _require(set(tasks.detector.tolist()) <= set(detectors.ids.tolist()), "the detectors")
-        _require(all(0 <= task < len(tasks) for _, task in tasks.drifts), "the drifts")
+        require(set(tasks.latest.tolist()) <= set(taken), "the latest sub-classifiers")
+        require(set(tasks.background.tolist()) - {NONE} <= set(taken), "the background classifiers")
+        require(set(tasks.detector.tolist()) <= set(detectors.ids.tolist()), "the detectors")
+        require(all(0 <= task < len(tasks) for _, task in tasks.drifts), "the drifts")
         streams[tasks.name] = tasks
-    _require(None in streams, "there is no target")
-    _require(all(o.label in streams[o.stream].column for o in origins if o), "the labels of the sub-classifiers")
+    require(None in streams, "there is no target")
+    require(all(ensemble.could_have(streams[o.stream], o.label) for o in origins if o), "the sub-classifiers")
     for name in ("latest", "background", "detector"):
         used = np.concatenate([getattr(tasks, name) for tasks in streams.values()])
         used = used[used != NONE]
-        _require(len(set(used.tolist())) == len(used), f"the same {name} in two tasks")
+        require(len(set(used.tolist())) == len(used), f"the same {name} in two tasks")
     learning = np.concatenate([np.append(tasks.latest, tasks.background) for tasks in streams.values()])
-    _require(len(set(learning.tolist()) - {NONE}) == int((learning != NONE).sum()), "the background classifiers")
-    records = np.zeros((len(streams[None]), COLUMNS, capacity))
+    require(len(set(learning.tolist()) - {NONE}) == int((learning != NONE).sum()), "the background classifiers")
+    records = np.zeros((len(streams[None]), COLUMNS, capacity), ensemble.precision_for(len(streams[None])))
     records[:, :, :count] = arrays["records"]
     ensemble.adopt(forest, detectors)
     ensemble.streams, ensemble.origins = streams, origins
+    ensemble.free = free
     ensemble.members, ensemble.records = members, records
     ensemble.clock = int(header["clock"])
 
 
-def _part(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:
+def part_of(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:
+    """Return the arrays whose names begin so, without that beginning."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _listed(label: Hashable) -> Any:  # noqa: ANN401 (what JSON has)
+    """Return a label, or a pair of labels, as JSON can hold it."""
+    return [_plain(part) for part in label] if isinstance(label, tuple) else _plain(label)
+
+
+def _unlisted(label: Any) -> Hashable:  # noqa: ANN401
+    return tuple(label) if isinstance(label, list) else label
 
 
 def _plain(name: Hashable) -> Hashable:
@@ -167,6 +177,7 @@ def _plain(name: Hashable) -> Hashable:
     return name
 
 
-def _require(holds: bool, what: str) -> None:
+def require(holds: bool, what: str) -> None:
+    """Refuse a state of which something does not hold."""
     if not holds:
         raise MarleneError(f"not the state of a learner, or damaged: {what}")

@@ -9,13 +9,14 @@ import numpy as np
 from marlene.kernels.ensemble import Tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     import numpy.typing as npt
 
     Ints = npt.NDArray[np.int64]
 
 NONE = -1
+ARRAYS = ("latest", "background", "detector", "concepts", "made", "label", "given")
 
 
 class StreamTasks:
@@ -48,17 +49,24 @@ class StreamTasks:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def append(self, label: Hashable, detector: int, column: int, given: int = NONE) -> None:
-        """Add a task, which has no sub-classifier yet: a column of the stream's labels, perhaps given another."""
-        self.column[label] = len(self.labels)
-        self.labels.append(label)
-        self.latest = np.append(self.latest, NONE)
-        self.background = np.append(self.background, NONE)
-        self.detector = np.append(self.detector, detector)
-        self.concepts = np.append(self.concepts, 0)
-        self.made = np.append(self.made, 0)
-        self.label = np.append(self.label, column)
-        self.given = np.append(self.given, given)
+    def extend(self, labels: Sequence[Hashable], detectors: Ints, columns: Ints, given: Ints) -> None:
+        """Add tasks that have no sub-classifiers yet: columns of the stream's labels, perhaps given others."""
+        self.column.update({label: len(self.labels) + i for i, label in enumerate(labels)})
+        self.labels.extend(labels)
+        none, zero = np.full(len(labels), NONE), np.zeros(len(labels), np.int64)
+        further = (none, none, detectors, zero, zero, columns, given)
+        for name, values in zip(ARRAYS, further, strict=True):
+            setattr(self, name, np.concatenate([getattr(self, name), values]))
+
+    def remove(self, gone: Ints) -> None:
+        """Remove tasks; the times at which they drifted are forgotten."""
+        kept = np.delete(np.arange(len(self)), gone)
+        place = {int(task): i for i, task in enumerate(kept)}
+        self.drifts = [(time, place[task]) for time, task in self.drifts if task in place]
+        self.labels = [self.labels[task] for task in kept]
+        self.column = {label: i for i, label in enumerate(self.labels)}
+        for name in ARRAYS:
+            setattr(self, name, getattr(self, name)[kept])
 
     def arrays(self) -> Tasks:
         """Return what kernels see of the tasks: the same arrays, not copies."""

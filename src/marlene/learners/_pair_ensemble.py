@@ -1,0 +1,180 @@
+"""Sub-classifiers for pairs of labels: each learns one label given another."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene.kernels import ensemble as kernels
+from marlene.kernels.pairs import sweep
+from marlene.kernels.performance import COLUMNS
+from marlene.learners._driver import Block, apart
+from marlene.learners._ensemble import Ensemble
+from marlene.learners._tasks import NONE, StreamTasks
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    import numpy.typing as npt
+
+    from marlene.kernels.ensemble import Members
+    from marlene.kernels.forest import Rows
+
+    Floats = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+    Labels = npt.NDArray[np.int8]
+    Pair = tuple[Hashable, Hashable]
+
+PRECISE_UP_TO = 1000
+"""So many target pairs have records of double precision; those of more take half the memory."""
+WORTH_A_THREAD = 200_000
+"""Records for which a thread of its own pays."""
+NO_LABELS = np.zeros(0, np.int8)
+NO_OWNERS = np.zeros(0, np.int64)
+NO_VOTES = np.zeros((0, 2, 2))
+NO_RECORDS = np.zeros((0, COLUMNS, 0))
+
+
+class PairEnsemble(Ensemble):
+    """An ensemble whose tasks are ordered pairs (given label, label).
+
+    Examples come twice: with the value 0 and with the value 1 of the given label as one more feature. Attributes beside
+    those of an ensemble say how pairs vote.
+
+    Attributes
+    ----------
+    both
+        Whether they vote for both values of the given label, or only for the one that is assumed.
+    own
+        Whether only sub-classifiers trained on the pair itself vote on it.
+    by_prediction
+        Whether they are judged by what they say given the predicted value instead of the true one.
+    columns
+        The column of every label of every stream.
+    """
+
+    values = 2
+    both = False
+    own = False
+    by_prediction = False
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:  # noqa: ANN401 (those of an ensemble)
+        super().__init__(*arguments, **settings)
+        self.columns: dict[str | None, dict[Hashable, int]] = {None: {}}
+        self._votes: Floats = np.zeros((0, 0, 2, 2))
+
+    def add_pairs(self, stream: str | None, pairs: Sequence[Pair]) -> None:
+        """Start a sub-classifier for each pair the stream has not had yet."""
+        tasks = self.streams.setdefault(stream, StreamTasks(stream))
+        new = [pair for pair in pairs if pair not in tasks.column]
+        self.add_tasks(tasks, new, *self._columns(stream, new))
+
+    def columns_of(self, tasks: StreamTasks) -> tuple[Ints, Ints]:
+        """Return the columns of the labels of tasks, and of the labels these are given."""
+        return self._columns(tasks.name, tasks.labels)
+
+    def _columns(self, stream: str | None, pairs: Sequence[Any]) -> tuple[Ints, Ints]:
+        column = self.columns[stream]
+        label, given = (np.array([column[pair[side]] for pair in pairs], np.int64) for side in (1, 0))
+        return label, given
+
+    def could_have(self, tasks: StreamTasks, label: Hashable) -> bool:
+        """Tell whether a sub-classifier of a stream can have learnt a pair."""
+        column = self.columns[tasks.name]
+        return isinstance(label, tuple) and len(label) == 2 and label[0] in column and label[1] in column
+
+    def precision_for(self, n_tasks: int) -> type[np.floating[Any]]:
+        """Return how precise the records of so many pairs are."""
+        return np.float64 if n_tasks <= PRECISE_UP_TO else np.float32
+
+    def learn(self, tasks: StreamTasks, rows: Rows, truth: Labels, assumed: Labels, votes: Floats) -> None:
+        """Learn rows one after the other; where labels are assumed, write what was said of each before it was learnt.
+
+        `votes` has P(0) and P(1) for every row, task and value of the given label.
+        """
+        target = tasks.name is None
+        self._votes = votes
+        self.advance(tasks, Block(rows, truth, votes[:0, 0, 0], target, self.clock, assumed if target else None))
+
+    def ask(self, rows: Rows, assumed: Labels, votes: Floats) -> None:
+        """Write what is said of every row."""
+        members, nothing = apart(self.members), StreamTasks(None).arrays()
+        block = Block(rows, assumed[:0], votes[:0, 0, 0], True, 0, assumed)
+        while self.driver.run(members, len(self.origins), NO_RECORDS, nothing, block) != kernels.DONE:
+            self._sweep(members, assumed[block.row - 1], votes[block.row - 1], NO_LABELS, NO_LABELS)
+
+    def _driven_records(self) -> Floats:
+        return NO_RECORDS
+
+    def _judge(self, block: Block) -> None:
+        """Vote, unless that is done, and update the records; what was said before training is still known."""
+        row = block.row - 1
+        truth, assumed, votes = block.truth[row], NO_LABELS, NO_VOTES
+        if len(block.assumed) and block.voted < row and len(self._votes):
+            assumed, votes = block.assumed[row], self._votes[row]
+        self._sweep(self.members, assumed, votes, truth, block.assumed[row] if self.by_prediction else truth)
+
+    def _prepare_change(self, block: Block) -> None:
+        """Vote before some records are reset."""
+        if len(block.assumed) and len(self._votes):
+            block.voted = block.row
+            self._sweep(self.members, block.assumed[block.row], self._votes[block.row], NO_LABELS, NO_LABELS)
+
+    def _sweep(self, members: Members, assumed: Labels, votes: Floats, truth: Labels, condition: Labels) -> None:
+        """Go through the records once; threads share the tasks out among them."""
+        tasks, records, count = self.target, self.records, len(self.origins)
+        before, after, active = (
+            array.astype(records.dtype, copy=False)
+            for array in (self.driver.before, np.stack([members.positive, members.negative]), members.active)
+        )
+        owner = self.owners() if self.own else NO_OWNERS
+
+        def part(first: int, last: int) -> None:
+            sweep(
+                records,
+                tasks.label,
+                tasks.given,
+                first,
+                last,
+                before,
+                assumed,
+                self.both,
+                votes,
+                after,
+                truth,
+                condition,
+                active,
+                owner,
+                count,
+                np.zeros((5, records.shape[2]), records.dtype),
+            )
+
+        parts = max(1, min(_cores(), len(tasks) * count // WORTH_A_THREAD))
+        if parts == 1:
+            part(0, len(tasks))
+        else:
+            bounds = np.linspace(0, len(tasks), parts + 1).astype(int).tolist()
+            list(_threads().map(part, bounds[:-1], bounds[1:]))
+
+    def owners(self) -> Ints:
+        """Return the target task each member was trained on."""
+        column = self.target.column
+        owners = np.full(len(self.members.tree), NONE)
+        for h, origin in enumerate(self.origins):
+            if origin is not None and origin.stream is None:
+                owners[h] = column.get(origin.label, NONE)
+        return owners
+
+
+@cache
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="marlene-pairs")
