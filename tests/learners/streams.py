@@ -3,10 +3,10 @@
 import numpy as np
 
 from marlene.drift import DDMOCIBank
-from marlene.learners import BRMarlene, BRResampled
+from marlene.learners import BRMarlene, BRPWMarlene, BRResampled
 from marlene.learners._state import state_bytes
 
-LEARNERS = [BRMarlene, BRResampled]
+LEARNERS = [BRMarlene, BRResampled, BRPWMarlene]
 
 
 def sensitive():

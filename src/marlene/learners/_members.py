@@ -33,9 +33,14 @@ class Origin:
 
 def stable_hash(value: Hashable) -> int:
     """Return a hash that is the same in every process, and for NumPy's numbers and texts the same as for Python's."""
+    return int.from_bytes(hashlib.blake2b(_text(value).encode(), digest_size=8).digest(), "little")
+
+
+def _text(value: Hashable) -> str:
+    if isinstance(value, tuple):
+        return repr([_text(part) for part in value])
     value = value.item() if isinstance(value, np.generic) else value
-    text = f"{type(value).__name__}:{value}".encode()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+    return f"{type(value).__name__}:{value}"
 
 
 def member_key(seed: int, stream: str | None, label: Hashable, number: int) -> np.uint64:

@@ -13,7 +13,7 @@ from marlene.kernels import ensemble as kernels
 from marlene.kernels.pairs import sweep
 from marlene.kernels.performance import COLUMNS
 from marlene.learners._driver import Block, apart
-from marlene.learners._ensemble import Ensemble
+from marlene.learners._ensemble import NO_PROBABILITIES, Ensemble
 from marlene.learners._tasks import NONE, StreamTasks
 
 if TYPE_CHECKING:
@@ -98,12 +98,12 @@ class PairEnsemble(Ensemble):
         """
         target = tasks.name is None
         self._votes = votes
-        self.advance(tasks, Block(rows, truth, votes[:0, 0, 0], target, self.clock, assumed if target else None))
+        self.advance(tasks, Block(rows, truth, NO_PROBABILITIES, target, self.clock, assumed if target else None))
 
     def ask(self, rows: Rows, assumed: Labels, votes: Floats) -> None:
         """Write what is said of every row."""
         members, nothing = apart(self.members), StreamTasks(None).arrays()
-        block = Block(rows, assumed[:0], votes[:0, 0, 0], True, 0, assumed)
+        block = Block(rows, assumed[:0], NO_PROBABILITIES, True, 0, assumed)
         while self.driver.run(members, len(self.origins), NO_RECORDS, nothing, block) != kernels.DONE:
             self._sweep(members, assumed[block.row - 1], votes[block.row - 1], NO_LABELS, NO_LABELS)
 

@@ -1,0 +1,240 @@
+"""BRPW-MARLENE against the recorded run, its naive version and BR-MARLENE, and what only it has."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from marlene._common.errors import MarleneError
+from marlene.drift import DDMOCIBank
+from marlene.learners import BRMarlene, BRPWMarlene, _pair_ensemble
+from marlene.learners._dependence import EVERY, Dependence
+from marlene.learners._pairs import contributions
+from marlene.streams import Feature
+from marlene.trees import HoeffdingForest
+from tests.learners.streams import contents, drifting, sensitive
+from tests.learners.test_br_against_naive import CLOSE, KINDS, POLICIES, TREE, examples
+from tests.naive.brpw_marlene import NaiveBRPWMarlene
+from tests.naive.hoeffding_tree import NaiveHoeffdingTree
+from tests.naive.replay import load_trace
+from tests.naive.replay_brpw import BRPW_TRACE
+
+OPTIONS = {"combine": "marginal", "weighting": "predicted", "pooling": "mean", "voters": "own"}
+
+
+def correlated(n=400, n_labels=4, seed=0):
+    """Return the rows of `drifting`, with labels of which the last repeats the first with some noise."""
+    X, Y = drifting(n, n_labels, seed)
+    flip = np.random.default_rng(seed).random(n) < 0.1
+    Y[:, -1] = np.where(flip, 1 - Y[:, 0], Y[:, 0])
+    return X, Y
+
+
+@pytest.mark.golden
+def test_recorded_run():
+    trace = load_trace(BRPW_TRACE)
+    X, Y = trace["X"], trace["Y"]
+    model = BRPWMarlene(
+        base=HoeffdingForest([], variance_floor=0),
+        drift=DDMOCIBank(strict=False),
+        resampling="expected",
+        features="numeric",
+    )
+    n_labels = Y.shape[1]
+    for t in range(len(Y)):
+        if t:
+            found = model.predict_proba_many(X[t : t + 1])[0]
+            total = trace["v0"][t] + trace["v1"][t]
+            expected = np.where(total > 0, trace["v1"][t] / np.where(total > 0, total, 1), 0.5)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+            np.testing.assert_array_equal(found > 0.5, trace["pred"][t] == 1)
+            np.testing.assert_allclose(model.aswr(), trace["aswr"][t], rtol=0, atol=1e-9)
+        model.learn_many(X[t : t + 1], Y[t : t + 1])
+        tasks = model._pair_ensemble.target
+        n_pw = np.zeros((n_labels, n_labels), int)
+        n_pw[tasks.given, tasks.label] = tasks.concepts
+        np.testing.assert_array_equal(n_pw, trace["n_pw"][t])
+        np.testing.assert_array_equal(model._ensemble.target.concepts, trace["n_br"][t])
+
+
+@pytest.mark.parametrize(
+    ("policy", "combine"), [("published ddm-oci", "predicted"), ("oracle", "marginal"), ("adwin", "marginal")]
+)
+@settings(max_examples=3)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_same_at_every_step_as_the_naive_version(policy, combine, seed):
+    rng = np.random.default_rng(seed)
+    bank, make_detector = POLICIES[policy]
+    trees = []
+
+    def make_tree(kinds):
+        trees.append(NaiveHoeffdingTree(kinds=kinds, **TREE))
+        return trees[-1]
+
+    naive = NaiveBRPWMarlene(KINDS, make_tree, make_detector, combine=combine)
+    model = BRPWMarlene(base=HoeffdingForest([], **TREE), drift=bank, resampling="expected", combine=combine)
+    features = [Feature(str(i), "binary" if kind else "numeric") for i, kind in enumerate(KINDS)]
+    streams = {None: examples(rng, 140, 3), "archive": examples(rng, 80, 2)}
+    for stream, (_, Y) in streams.items():
+        model.declare(features, range(Y.shape[1]) if stream is None else (), stream=stream)
+    order = rng.permutation([stream for stream, (_, Y) in streams.items() for _ in range(len(Y))])
+    position = dict.fromkeys(streams, 0)
+    for stream in order.tolist():
+        t = position[stream]
+        position[stream] += 1
+        X, Y = streams[stream]
+        x, y = X[t].tolist(), {label: int(v) for label, v in enumerate(Y[t]) if v >= 0}
+        if policy == "oracle" and t and t % 40 == 0:
+            naive.signal_drift([0], stream)
+            model.signal_drift([0], stream=stream)
+        if stream is None and t:
+            expected = naive.predict_proba(x)
+            found = model.predict_proba_many(X[t : t + 1])[0]
+            np.testing.assert_allclose(found, [expected[q][1] for q in range(3)], rtol=0, atol=CLOSE)
+        naive.learn(x, y, stream)
+        model.learn_many(X[t : t + 1], Y[t : t + 1], stream=stream)
+        assume(min(tree.closest_call for tree in trees) > CLOSE)
+    np.testing.assert_allclose(model.aswr(), naive.aswr(), rtol=0, atol=CLOSE)
+
+
+def test_its_labels_are_those_of_br_marlene_alone():
+    X, Y = correlated()
+    alone, both = BRMarlene(seed=3, drift=sensitive()), BRPWMarlene(seed=3, drift=sensitive())
+    alone.learn_many(X, Y)
+    both.learn_many(X, Y)
+    assert alone.concepts() == both.concepts()
+    assert max(map(len, alone.concepts().values())) > 0
+    for label in range(4):
+        for name, column in alone.records(label).items():
+            np.testing.assert_array_equal(column, both.records(label)[name])
+    assert alone.explain(0) == both.explain(0)
+
+
+@pytest.mark.parametrize("options", [{}, OPTIONS, {"pairs": 2}, {"pairs": [(0, 3), (3, 0), (1, 9)]}], ids=str)
+def test_blocks_and_saving_change_nothing(options, tmp_path):
+    X, Y = correlated()
+    whole, parts = (BRPWMarlene(drift=sensitive(), **options) for _ in range(2))
+    expected = whole.test_then_train(X, Y)
+    found = []
+    for part in np.split(np.arange(len(X)), [7, 130, 131, 300]):
+        found.append(parts.test_then_train(X[part], Y[part]))
+        parts.save(tmp_path / "model.npz")
+        parts = BRPWMarlene.load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(np.concatenate(found), expected)
+    assert contents(parts) == contents(whole)
+    assert whole.counts()["drifts"] > 3
+
+
+def test_threads_and_precision(monkeypatch):
+    X, Y = correlated()
+    expected = BRPWMarlene(drift=sensitive()).test_then_train(X, Y)
+    monkeypatch.setattr(_pair_ensemble, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(_pair_ensemble, "_cores", lambda: 5)
+    np.testing.assert_array_equal(BRPWMarlene(drift=sensitive()).test_then_train(X, Y), expected)
+    monkeypatch.setattr(_pair_ensemble, "PRECISE_UP_TO", 5)
+    model = BRPWMarlene(drift=sensitive())
+    found = model.test_then_train(X, Y)
+    assert model._pair_ensemble.records.dtype == np.float32
+    assert np.abs(found - expected).max() < 1e-3
+    assert not np.array_equal(found, expected)
+
+
+def test_what_pairs_say_adds_up():
+    X, Y = correlated()
+    model = BRPWMarlene()
+    model.learn_many(X, Y)
+    x = dict(enumerate(X[0].tolist()))
+    said = model.explain_one(x)
+    for label, p in model.predict_proba_one(x).items():
+        no, yes = np.sum(list(said[label].values()), axis=0)
+        assert p[True] == pytest.approx(yes / (no + yes), abs=1e-12)
+        assert set(said[label]) == {None, 0, 1, 2, 3} - {label}
+    heaviest = model.explain_pair(0, 3)[0]
+    assert set(heaviest) == {"stream", "label", "concept", "weight", "share", "ppv", "npv"}
+    assert sum(row["share"] for row in model.explain_pair(0, 3)) == pytest.approx(1)
+    assert 0 < model.aswr() < 1
+    with pytest.raises(MarleneError, match=r"the pair \(3, 3\) is not modelled"):
+        model.explain_pair(3, 3)
+
+
+def test_marginal_weights_both_values():
+    said, votes = np.array([0.8, np.nan]), np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]])
+    own, added = contributions(said, np.array([1, 0], np.int8), votes, np.array([0, 1]), both=True)
+    np.testing.assert_allclose(own, [[0.2, 0.8], [0, 0]])
+    np.testing.assert_allclose(added, [[0.2 * 0.9 + 0.8 * 0.2, 0.2 * 0.1 + 0.8 * 0.8], [0, 0]])
+    own, added = contributions(said, np.array([1, 0], np.int8), votes, np.array([0, 1]), both=False)
+    np.testing.assert_allclose(added, [[0.8 * 0.2, 0.8 * 0.8], [0, 0]])
+
+
+def test_options_change_what_is_predicted():
+    X, Y = correlated()
+    usual = BRPWMarlene().test_then_train(X, Y)
+    for name, value in OPTIONS.items():
+        assert not np.array_equal(BRPWMarlene(**{name: value}).test_then_train(X, Y), usual), name
+
+
+def test_partners_are_the_labels_that_depend_on_each_other():
+    X, Y = correlated(600)
+    model = BRPWMarlene(pairs=1, drift=None)
+    model.learn_many(X[: EVERY - 1], Y[: EVERY - 1])
+    assert len(model._pair_ensemble.target) == 0
+    model.learn_many(X[EVERY - 1 :], Y[EVERY - 1 :])
+    chosen = model._pair_ensemble.target.labels
+    assert (0, 3) in chosen
+    assert (3, 0) in chosen
+    assert sorted(label for _, label in chosen) == [0, 1, 2, 3]
+
+
+def test_partners_change_and_old_classifiers_stay():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(1200, 3)), rng.integers(0, 2, (1200, 3)).astype(np.int8)
+    Y[:600, 1] = Y[:600, 0]
+    Y[600:, 2] = Y[600:, 0]
+    model = BRPWMarlene(pairs=1, drift=None)
+    model.learn_many(X[:600], Y[:600])
+    assert (1, 0) in model._pair_ensemble.target.labels
+    model.learn_many(X[600:], Y[600:])
+    ensemble = model._pair_ensemble
+    assert (2, 0) in ensemble.target.labels
+    assert (1, 0) not in ensemble.target.labels
+    assert (1, 0) in {origin.label for origin in ensemble.origins if origin}
+    assert len(ensemble.active) <= 2 * len(ensemble.target)
+    assert model.predict_many(X).shape == Y.shape
+
+
+def test_a_label_is_not_its_own_partner():
+    dependence = Dependence()
+    dependence.count(np.random.default_rng(0).integers(-1, 2, (EVERY, 2)).astype(np.int8))
+    assert dependence.partners(["a", "b"], 5, []) == [("b", "a"), ("a", "b")]
+
+
+def test_memory_is_said_before_it_is_taken():
+    model = BRPWMarlene()
+    assert model.memory_estimate(103, 500) > 10506**2 * 24 / 1e6
+    assert BRPWMarlene(pairs=5).memory_estimate(103, 500) < model.memory_estimate(103, 500) / 50
+    small = BRPWMarlene(max_memory=0.01)
+    with pytest.raises(
+        MarleneError, match=r"pairs of 50 labels take about [\d,]+ MB, and 0 MB are allowed: model fewer"
+    ):
+        small.learn_many(np.zeros((2, 3)), np.zeros((2, 50)))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"pairs": 0}, "pairs must be at least 1, not 0"),
+        ({"pairs": "some"}, "pairs must be one of all, not 'some'"),
+        ({"pairs": [(1, 1)]}, "pairs must be 'all', a number, or pairs of different labels"),
+        ({"combine": "both"}, "combine must be one of predicted, marginal, not 'both'"),
+        ({"voters": ""}, "voters must be one of all, own, not ''"),
+    ],
+)
+def test_parameters_that_are_refused(options, said):
+    with pytest.raises(MarleneError, match=said):
+        BRPWMarlene(**options)
+
+
+def test_two_processors_are_used_where_there_are():
+    assert 1 <= _pair_ensemble._cores() <= (os.cpu_count() or 1)
