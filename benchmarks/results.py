@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks._measure import grid, progress
-from marlene.cli._published import BR_MARLENE, SETTINGS
+from marlene.experiments import paper
 
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "br-marlene.md"
 METHODS = ("br-marlene", "br-resampled")
-OPTIONS: dict[str, tuple[str, ...]] = {"default": (), "published": SETTINGS}
-FIGURES = ("macro_gmean", "micro_gmean", "label_set_gmean")
+OPTIONS: dict[str, tuple[str, ...]] = {"default": (), "published": paper.CLOSEST_SETTINGS}
+STREAMS = tuple(row.data_set for row in paper.data_sets())
 AT_MOST_BELOW = 0.03
 
 HEAD = """# BR-MARLENE on the paper's streams
@@ -55,7 +55,7 @@ def page(streams: list[str], seeds: int, jobs: int) -> str:
     runs = [Run(*run) for run in itertools.product(streams, OPTIONS, METHODS, range(1, seeds + 1))]
     with ThreadPoolExecutor(jobs) as pool:
         found = dict(zip(runs, pool.map(execute, runs), strict=True))
-    text = HEAD.format(seeds=seeds, settings=" ".join(SETTINGS), jobs=jobs)
+    text = HEAD.format(seeds=seeds, settings=" ".join(paper.CLOSEST_SETTINGS), jobs=jobs)
     for setting in OPTIONS:
         rows: list[tuple[str | int | float, ...]] = []
         for stream, method in itertools.product(streams, METHODS):
@@ -67,14 +67,14 @@ def page(streams: list[str], seeds: int, jobs: int) -> str:
 
 
 def _means(results: list[dict[str, float]]) -> list[str | float]:
-    values = [statistics.mean(result[figure] for result in results) for figure in FIGURES]
+    values = [statistics.mean(result[figure] for result in results) for figure in paper.FIGURES]
     spread = statistics.pstdev([result["macro_gmean"] for result in results])
     rest = [statistics.mean(result[name] for result in results) for name in ("drifts", "learn_seconds")]
     return [*(f"{value:.3f}" for value in values), f"{spread:.3f}", *rest]
 
 
 def _paper(stream: str, method: str) -> tuple[str]:
-    return (" / ".join(f"{value:.3f}" for value in BR_MARLENE[stream]) if method == "br-marlene" else "",)
+    return (" / ".join(f"{value:.3f}" for value in paper.figures(method, stream)) if method == "br-marlene" else "",)
 
 
 def _judgement(found: dict[Run, dict[str, float]], streams: list[str]) -> str:
@@ -82,11 +82,10 @@ def _judgement(found: dict[Run, dict[str, float]], streams: list[str]) -> str:
     lines = []
     for setting in OPTIONS:
         differences = {}
-        for stream, (figure, paper) in (
-            (s, pair) for s in streams for pair in zip(FIGURES, BR_MARLENE[s], strict=True)
-        ):
+        for stream, (place, figure) in itertools.product(streams, enumerate(paper.FIGURES)):
             ours = [result[figure] for run, result in found.items() if run[:3] == (stream, setting, "br-marlene")]
-            differences[f"{stream} {figure.removesuffix('_gmean').replace('_', '-')}"] = statistics.mean(ours) - paper
+            cell = f"{stream} {figure.removesuffix('_gmean').replace('_', '-')}"
+            differences[cell] = statistics.mean(ours) - paper.figures("br-marlene", stream)[place]
         above = sum(difference > 0 for difference in differences.values())
         below = [f"{cell} ({by:.3f})" for cell, by in differences.items() if by < -AT_MOST_BELOW]
         lines.append(
@@ -103,10 +102,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write docs/results/br-marlene.md too")
     given = parser.parse_args(arguments)
-    unknown = [name for name in given.streams if name not in BR_MARLENE]
+    unknown = [name for name in given.streams if name not in STREAMS]
     if unknown:
-        parser.error(f"the paper has no stream {unknown[0]!r}; it has {', '.join(BR_MARLENE)}")
-    text = page(given.streams or list(BR_MARLENE), given.seeds, given.jobs)
+        parser.error(f"the paper has no stream {unknown[0]!r}; it has {', '.join(STREAMS)}")
+    text = page(given.streams or list(STREAMS), given.seeds, given.jobs)
     print(text)
     if given.write:
         PAGE.parent.mkdir(parents=True, exist_ok=True)

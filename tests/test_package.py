@@ -26,9 +26,9 @@ IMPORT = """
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])
 import marlene
-from marlene import cli, drift, evaluation, learners, metrics, streams
+from marlene import cli, drift, evaluation, experiments, learners, metrics, streams
 assert pathlib.Path(marlene.__file__).parent.parent == pathlib.Path(sys.argv[1]), marlene.__file__
-print(marlene.__version__, len(streams.load("yeast", limit=10)))
+print(marlene.__version__, len(streams.load("yeast", limit=10)), len(experiments.paper.data_sets()))
 """
 
 
@@ -48,15 +48,15 @@ def test_the_wheel_can_be_imported_on_its_own(wheel, tmp_path):
     command = [sys.executable, "-I", "-c", IMPORT, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{marlene.__version__} 10\n"
+    assert done.stdout == f"{marlene.__version__} 10 7\n"
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     packed = {name for name in names if not name.startswith(f"marlene-{marlene.__version__}.dist-info/")}
-    expected = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
-    assert packed == expected | {"marlene/py.typed"}
+    kept = [path for suffix in ("py", "csv") for path in (ROOT / "src").rglob(f"*.{suffix}")]
+    assert packed == {path.relative_to(ROOT / "src").as_posix() for path in kept} | {"marlene/py.typed"}
 
 
 def test_the_metadata_of_the_wheel(wheel):

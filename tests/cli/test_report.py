@@ -6,9 +6,7 @@ import pytest
 from rich.console import Console
 
 from marlene import BRMarlene
-from marlene.cli import _published
 from marlene.cli._report import MOST, print_insight, print_next
-from marlene.streams import CATALOGUE
 from tests.cli.commands import caller
 from tests.cli.test_process import on_a_terminal
 
@@ -44,11 +42,6 @@ def shown(*arguments, width=100, encoding="utf-8", **options):
     print_insight(Console(file=file, width=width), *arguments, **options)
     file.flush()
     return file.buffer.getvalue().decode()
-
-
-def test_the_paper_s_figures_are_of_all_seven_data_sets():
-    assert set(_published.BR_MARLENE) == set(CATALOGUE)
-    assert all(len(row) == 3 and all(0 < figure < 1 for figure in row) for row in _published.BR_MARLENE.values())
 
 
 def test_the_demo_fits_into_a_hundred_columns(call, monkeypatch):

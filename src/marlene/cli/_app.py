@@ -11,6 +11,8 @@ import typer
 from marlene import __version__
 from marlene._common.errors import MarleneError
 from marlene.cli._datasets import datasets
+from marlene.cli._generate import generate
+from marlene.cli._grid import grid
 from marlene.cli._methods import methods
 from marlene.cli._run import run
 
@@ -28,6 +30,8 @@ app = typer.Typer(
 app.command()(run)
 app.command()(datasets)
 app.command()(methods)
+app.command()(generate)
+app.command()(grid)
 
 
 def _print_version(wanted: bool) -> None:

@@ -102,3 +102,17 @@ def bytes_progress(title: str) -> Iterator[Callable[[int, int | None], None]]:
             bar.update(task, completed=done, total=total, visible=True)
 
         yield show
+
+
+@contextlib.contextmanager
+def examples_progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show how many of `total` examples are written; on a terminal only, and gone when they are."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=total)
+
+        def advance(count: int) -> None:
+            bar.advance(task, count)
+
+        yield advance

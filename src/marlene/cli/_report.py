@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from marlene.cli import _published
+from marlene.experiments.paper import CLOSEST_SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -96,7 +96,7 @@ def print_next(console: Console, method: str, command: Sequence[str], published:
     if method == "br-resampled":
         tips = [([*command, "--method", "br-marlene"], "the same, with transfer")]
     if published:
-        tips.append(([*command, *_published.SETTINGS], "closest to how the paper's figures were made"))
+        tips.append(([*command, *CLOSEST_SETTINGS], "closest to how the paper's figures were made"))
         tips.append((["marlene", "run", other], "another data set of the paper"))
     else:
         tips.append(([*command, "--drift", "none"], "the same, without a reaction to drift"))

@@ -14,12 +14,12 @@ from rich.console import Console
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
-from marlene.cli import _published
 from marlene.cli._progress import bytes_progress, run_progress
 from marlene.cli._report import print_figures, print_insight, print_next
 from marlene.evaluation import prequential
 from marlene.evaluation._prequential import load_kernels
 from marlene.evaluation._result import dump_json
+from marlene.experiments.paper import figures as paper_figures
 from marlene.learners import create
 from marlene.learners._methods import DEFAULT_METHOD, RIVER
 from marlene.streams import load
@@ -103,7 +103,7 @@ def run(
         else:
             console = Console()
             usual = (limit, window, start, delay, source) == (None, None, None, 0, None) and not result.stopped
-            paper = _published.BR_MARLENE.get(stream.lower(), ()) if method == "br-marlene" and usual else ()
+            paper = paper_figures(method, stream.lower()) if usual else ()
             print_figures(console, result, len(loaded), paper)
             if hasattr(model, "transfer_matrix") and result.examples:
                 print_insight(console, model, result.examples, [given.name for given in sources])

@@ -4,16 +4,21 @@ from marlene.streams._load import load
 from marlene.streams._stream import Feature, Stream
 from marlene.streams.arff import read_arff
 from marlene.streams.catalogue import CATALOGUE
+from marlene.streams.synthetic import Drift, GaussianStream, SyntheticExperiment, synthetic_experiment
 from marlene.streams.tables import from_frame, from_river, read_csv, read_parquet
 
 __all__ = [
     "CATALOGUE",
+    "Drift",
     "Feature",
+    "GaussianStream",
     "Stream",
+    "SyntheticExperiment",
     "from_frame",
     "from_river",
     "load",
     "read_arff",
     "read_csv",
     "read_parquet",
+    "synthetic_experiment",
 ]

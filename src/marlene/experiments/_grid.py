@@ -1,0 +1,229 @@
+"""What to run: streams × methods × seeds, from TOML or Python."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marlene._common.errors import MarleneError
+from marlene.learners import create
+from marlene.streams import synthetic
+
+if TYPE_CHECKING:
+    import os
+
+LOADED = {"load": str, "labels": (str, int, list), "features": str, "limit": int, "sources": list}
+SYNTHETIC = {"synthetic": str, "size": int, "sources": str, "source_size": int, "seed": (int, str)}
+EVALUATION = {"window": int, "start": int, "delay": int}
+ORACLE = "oracle"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cell of a grid, as plain data: what is run on what, and how.
+
+    Parameters
+    ----------
+    stream
+        How the stream is made; see `Grid`.
+    method, options
+        What `marlene.learners.create` is given.
+    seed
+        What the method's random numbers depend on.
+    evaluation
+        Window, start and delay of `marlene.evaluation.prequential`, where they are not the defaults.
+
+    Examples
+    --------
+    >>> Run({"load": "yeast"}, "br-marlene", {"drift": "none"}, seed=2).title
+    'br-marlene (drift=none) on yeast, seed 2'
+    """
+
+    stream: dict[str, Any]
+    method: str
+    options: dict[str, Any] = field(default_factory=dict)
+    seed: int = 1
+    evaluation: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """A name for the run that depends on all of it and on nothing else."""
+        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+    @property
+    def sources(self) -> str:
+        """What is learnt before the stream, in a word or two."""
+        sources = self.stream.get("sources", "none")
+        return sources if isinstance(sources, str) else ", ".join(sources) or "none"
+
+    @property
+    def title(self) -> str:
+        """The run in words."""
+        options = ", ".join(f"{name}={value}" for name, value in self.options.items())
+        stream = self.stream.get("load") or f"{self.stream['synthetic']}-{self.stream['size']}"
+        learnt = f" after {self.sources}" if self.sources != "none" else ""
+        return f"{self.method}{f' ({options})' if options else ''} on {stream}{learnt}, seed {self.seed}"
+
+
+class Grid:
+    """Every method on every stream with every seed.
+
+    Parameters
+    ----------
+    streams
+        Mappings. `load`: what `marlene.streams.load` takes, with `labels`, `features`, `limit`, and `sources` (a list
+        of streams to learn before). Or `synthetic`: a type of `marlene.streams.synthetic_experiment`, with `size`,
+        `sources`, `source_size`, and `seed` (a number, by default 1; or "run": drawn anew with the seed of the run).
+        Lists under `load`, `synthetic`, `size` and the `sources` of a synthetic stream stand for several streams.
+    methods
+        Mappings: `name`, and the options of the method. A list stands for several settings.
+    seeds
+        Numbers, or how many (1, 2, …).
+    evaluation
+        `window`, `start` and `delay` of the evaluation.
+    where
+        What errors name: the file the description comes from.
+
+    Examples
+    --------
+    >>> grid = Grid(
+    ...     streams=[{"synthetic": ["SS", "AA"], "size": 50, "sources": ["none", "similar"]}],
+    ...     methods=[{"name": "br-marlene", "drift": "oracle"}, {"name": "br-resampled", "drift": ["none", "ddm-oci"]}],
+    ...     seeds=3,
+    ... )
+    >>> len(grid.runs())
+    36
+    >>> grid.runs()[3].title
+    'br-resampled (drift=none) on SS-50, seed 1'
+    """
+
+    def __init__(
+        self,
+        streams: Sequence[Mapping[str, Any]],
+        methods: Sequence[Mapping[str, Any]],
+        seeds: Sequence[int] | int = 1,
+        evaluation: Mapping[str, int] | None = None,
+        where: str = "grid",
+    ) -> None:
+        self._where = where
+        chosen = _mapping(evaluation or {}, f"{where}, evaluation")
+        _check(chosen, EVALUATION, f"{where}, evaluation")
+        every_seed = self._seeds(seeds)
+        every_stream = [
+            stream
+            for i, given in enumerate(_list(streams, f"{where}, streams"), start=1)
+            for stream in _streams(given, f"{where}, stream {i}")
+        ]
+        every_method = [
+            method
+            for i, given in enumerate(_list(methods, f"{where}, methods"), start=1)
+            for method in _methods(given, f"{where}, method {i}")
+        ]
+        runs = [
+            Run(stream, name, options, seed, chosen)
+            for stream, (name, options), seed in itertools.product(every_stream, every_method, every_seed)
+        ]
+        for run in runs:
+            if run.options.get("drift") == ORACLE and "synthetic" not in run.stream:
+                raise MarleneError(f"{where}: {run.title}: drift = {ORACLE!r} needs a synthetic stream")
+        # The same twice is the same run.
+        self._runs = list({run.key: run for run in runs}.values())
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Grid:
+        """Read a grid from a file with `seeds`, `[[streams]]`, `[[methods]]` and `[evaluation]`."""
+        try:
+            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise MarleneError(f"{path}: {error.strerror or 'cannot be read'}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise MarleneError(f"{path}: not a TOML file: {error}") from error
+        known = ("streams", "methods", "seeds", "evaluation")
+        for key in content:
+            if key not in known:
+                raise MarleneError(f"{path}: {key!r} is not one of {', '.join(known)}")
+        for key in known[:2]:
+            if key not in content:
+                raise MarleneError(f"{path}: there are no {key}; expected [[{key}]]")
+        return cls(**content, where=str(path))
+
+    def runs(self) -> list[Run]:
+        """Return all runs: stream by stream, method by method, seed by seed."""
+        return list(self._runs)
+
+    def _seeds(self, seeds: object) -> list[int]:
+        if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds > 0:
+            return list(range(1, seeds + 1))
+        if isinstance(seeds, Sequence) and seeds and all(type(seed) is int and seed >= 0 for seed in seeds):
+            return list(seeds)
+        raise MarleneError(f"{self._where}, seeds: expected a number of seeds or a list of them, not {seeds!r}")
+
+
+def _list(value: object, where: str) -> Sequence[Any]:
+    if isinstance(value, str) or not isinstance(value, Sequence) or not value:
+        raise MarleneError(f"{where}: expected a list with at least one entry")
+    return value
+
+
+def _mapping(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise MarleneError(f"{where}: expected a table of names and values, not {value!r}")
+    return dict(value)
+
+
+def _check(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> None:
+    for name, value in given.items():
+        if name not in known:
+            raise MarleneError(f"{where}: {name!r} is not one of {', '.join(known)}")
+        if isinstance(value, bool) or not isinstance(value, known[name]):
+            raise MarleneError(f"{where}: {name} cannot be {value!r}")
+
+
+def _combinations(given: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a mapping for every choice of one value from each list under these names."""
+    lists = {name: given[name] for name in given if name in names and isinstance(given[name], list)}
+    return [dict(given) | dict(zip(lists, chosen, strict=True)) for chosen in itertools.product(*lists.values())]
+
+
+def _streams(given: object, where: str) -> list[dict[str, Any]]:
+    stream = _mapping(given, where)
+    if ("load" in stream) == ("synthetic" in stream):
+        raise MarleneError(f"{where}: expected either load or synthetic")
+    if "load" in stream:
+        several = _combinations(stream, ["load"])
+        for one in several:
+            _check(one, LOADED, where)
+        return several
+    several = [
+        {"size": 500, "sources": "none", "source_size": 5000, "seed": 1} | one
+        for one in _combinations(stream, ["synthetic", "size", "sources"])
+    ]
+    for one in several:
+        _check(one, SYNTHETIC, where)
+        for name, choices in (("synthetic", synthetic.DRIFT_TYPES), ("sources", synthetic.SOURCES)):
+            if one[name] not in choices:
+                raise MarleneError(f"{where}: {name} must be one of {', '.join(choices)}, not {one[name]!r}")
+        if isinstance(one["seed"], str) and one["seed"] != "run":
+            raise MarleneError(f"{where}: seed must be a number or 'run', not {one['seed']!r}")
+    return several
+
+
+def _methods(given: object, where: str) -> list[tuple[str, dict[str, Any]]]:
+    method = _mapping(given, where)
+    name = method.pop("name", None)
+    if not isinstance(name, str):
+        raise MarleneError(f"{where}: expected a name, see `marlene methods`")
+    several = _combinations(method, list(method))
+    for options in several:
+        try:
+            create(name, **options)
+        except MarleneError as error:
+            raise MarleneError(f"{where}: {error}") from error
+    return [(name, options) for options in several]

@@ -1,0 +1,154 @@
+"""One run, from its description to its row; it may happen in any process on any machine."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import json
+import os
+import platform
+import traceback
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene import __version__
+from marlene.evaluation import prequential
+from marlene.experiments._grid import ORACLE, Run
+from marlene.experiments._store import DONE, FAILED
+from marlene.experiments._watched import Watched
+from marlene.learners import create
+from marlene.streams import CATALOGUE, load, synthetic_experiment
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from marlene.evaluation import PrequentialResult
+    from marlene.streams import Stream
+
+PACKAGES = ("numpy", "scipy", "numba", "river")
+RESULT = ("examples", "features", "window", "start", "delay", "models", "drifts")
+MEASURED = ("cpu_seconds", "wall_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run leaves: a row, and arrays."""
+
+    row: dict[str, Any]
+    traces: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+
+def perform(run: Run) -> Outcome:
+    """Do one run; whatever goes wrong in it becomes part of the outcome.
+
+    Examples
+    --------
+    >>> outcome = perform(Run({"load": "yeast", "limit": 100}, "majority"))
+    >>> outcome.row["status"], outcome.row["examples"], outcome.traces["steps"].shape
+    ('done', 100, (94, 4))
+    >>> perform(Run({"load": "no such file"}, "majority")).row["error"][:14]
+    'MarleneError: '
+    """
+    started = _now()
+    try:
+        stream = run.stream | ({"seed": run.seed} if run.stream.get("seed") == "run" else {})
+        target, sources, drifts = _streams(json.dumps(stream, sort_keys=True))
+        model = create(run.method, run.seed, **run.options)
+        watched: Any = Watched(model, target, drifts if run.options.get("drift") == ORACLE else {})
+        settings: Any = run.evaluation
+        result = prequential(watched, target, method=run.method, seed=run.seed, sources=sources, **settings)
+    except Exception as error:  # noqa: BLE001 (a run that fails is recorded, whatever the reason)
+        return failed(run, error, started)
+    if result.stopped:
+        raise KeyboardInterrupt
+    row = describe(run, started) | {"status": DONE, "error": None, "traceback": None}
+    row |= {"name": result.stream, "labels": len(result.labels)} | result.figures
+    row |= {name: getattr(result, name) for name in (*RESULT, *MEASURED)}
+    row |= {f"overall_{name}": value for name, value in result.overall.items()}
+    row |= {"true_drifts": json.dumps(drifts), "found_drifts": _found_drifts(model)}
+    return Outcome(row, _traces(result, watched))
+
+
+def failed(run: Run, error: BaseException, started: str | None = None) -> Outcome:
+    """Return the outcome of a run that ended with an error."""
+    text = "".join(traceback.format_exception(error))
+    row = describe(run, started or _now())
+    return Outcome(row | {"status": FAILED, "error": f"{type(error).__name__}: {error}", "traceback": text})
+
+
+def describe(run: Run, started: str) -> dict[str, Any]:
+    """Return the columns that say what was run, when, with which versions and on what machine."""
+    versions = {f"{package}_version": importlib.metadata.version(package) for package in PACKAGES}
+    return {
+        "key": run.key,
+        "title": run.title,
+        "stream": json.dumps(run.stream, sort_keys=True),
+        "sources": run.sources,
+        "method": run.method,
+        "options": json.dumps(run.options, sort_keys=True),
+        "seed": run.seed,
+        "evaluation": json.dumps(run.evaluation, sort_keys=True),
+        "started": started,
+        "finished": _now(),
+        "marlene_version": __version__,
+        "python_version": platform.python_version(),
+        **versions,
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@functools.cache
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+@functools.lru_cache(maxsize=2)
+def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], dict[str, tuple[int, ...]]]:
+    """Make target, sources and true drifts; the latest are kept, as runs on the same stream follow one another."""
+    stream = json.loads(description)
+    if "synthetic" in stream:
+        made = synthetic_experiment(stream.pop("synthetic"), stream.pop("size"), stream.pop("sources"), **stream)
+        return made.target, made.sources, made.drifts
+    source_names, limit, labels = stream.pop("sources", []), stream.pop("limit", None), stream.pop("labels", None)
+    target = load(stream.pop("load"), labels=labels, limit=limit, **stream)
+    sources = [load(name, labels=None if name.lower() in CATALOGUE else labels, **stream) for name in source_names]
+    return target, tuple(sources), {}
+
+
+def _found_drifts(model: Any) -> str | None:  # noqa: ANN401 (some learners can tell)
+    """Return when the learner found the target's labels to drift, as JSON."""
+    if not hasattr(model, "concepts"):
+        return None
+    return json.dumps({str(label): times for label, times in model.concepts().items() if times})
+
+
+def _traces(result: PrequentialResult, watched: Watched) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays worth keeping: all that a figure needs, and no probabilities, which are large."""
+    traces: dict[str, npt.NDArray[Any]] = {"steps": result.steps, "pred": result.pred, "truth": result.truth}
+    if watched.aswr:
+        at, values = zip(*watched.aswr, strict=True)
+        traces |= {"aswr_at": np.array(at), "aswr": np.array(values)}
+    if hasattr(watched.model, "transfer_matrix"):
+        matrix = watched.model.transfer_matrix()
+        givers = list(dict.fromkeys(giver for row in matrix.values() for giver in row))
+        traces["transfer"] = np.array(
+            [[row.get(giver, 0.0) for giver in givers] for row in matrix.values()], np.float32
+        )
+        traces["transfer_from"] = np.array([[stream or "", str(label)] for stream, label in givers], dtype=np.str_)
+    return traces

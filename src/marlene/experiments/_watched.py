@@ -1,0 +1,95 @@
+"""A learner that is told of true drifts, and whose weights are looked at on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene.evaluation._adapter import as_block_learner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from marlene.streams import Stream
+
+    Floats = npt.NDArray[np.float64]
+
+POINTS = 200
+
+
+class Watched:
+    """A learner in between: evaluation hands it blocks of any size, and it stops where something is to be done.
+
+    Parameters
+    ----------
+    model
+        The learner.
+    stream
+        Its target.
+    drifts
+        For every label the numbers of the examples before which `model.signal_drift` is called.
+
+    Examples
+    --------
+    >>> from marlene.learners import BRMarlene
+    >>> from marlene.streams import synthetic_experiment
+    >>> made = synthetic_experiment("AA", 50)
+    >>> watched = Watched(BRMarlene(drift="oracle"), made.target, made.drifts)
+    >>> watched.declare(made.target.features, made.target.labels)
+    >>> watched.test_then_train(made.target.X, made.target.Y).shape
+    (500, 5)
+    >>> watched.model.concepts()["l2"], len(watched.aswr)
+    ([250], 200)
+    """
+
+    def __init__(self, model: Any, stream: Stream, drifts: Mapping[str, Sequence[int]]) -> None:  # noqa: ANN401
+        self.model = model
+        self.aswr: list[tuple[int, float]] = []
+        self._learner: Any = as_block_learner(model, stream)
+        self._seen = 0
+        self._drifting: dict[int, list[str]] = {}
+        for label, times in drifts.items():
+            for time in times:
+                self._drifting.setdefault(time, []).append(label)
+        points = np.linspace(0, len(stream), POINTS + 1)[1:] if hasattr(model, "aswr") else np.zeros(0)
+        self._looks = {int(point) for point in points}
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the learner has)
+        """Give what the learner has; this class adds nothing that evaluation asks for."""
+        if name == "model":
+            raise AttributeError(name)
+        return getattr(self.model, name)
+
+    def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
+        """Predict, then learn, row after row, and do on the way what is due."""
+        return np.concatenate([self._learner.test_then_train(X[rows], Y[rows]) for rows in self._parts(len(Y))])
+
+    def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
+        """Return the probability of every label of every row."""
+        return np.asarray(self._learner.predict_proba_many(X))
+
+    def learn_many(self, X: Any, Y: Any, stream: str | None = None) -> None:  # noqa: ANN401
+        """Learn every row; what is due is due in the target."""
+        if stream is not None:
+            self._learner.learn_many(X, Y, stream=stream)
+            return
+        for rows in self._parts(len(Y)):
+            self._learner.learn_many(X[rows], Y[rows])
+
+    def _parts(self, count: int) -> Iterator[slice]:
+        """Cut the next `count` rows where something is due: drifts are told before a part, weights read after it."""
+        first = self._seen
+        due = sorted({*self._drifting, *self._looks, first + count})
+        for end in due:
+            if not first < end <= first + count:
+                continue
+            if self._seen in self._drifting:
+                self.model.signal_drift(self._drifting[self._seen])
+            begin = self._seen
+            yield slice(begin - first, end - first)
+            self._seen = end
+            if end in self._looks:
+                self.aswr.append((end, float(self.model.aswr())))

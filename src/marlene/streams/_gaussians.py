@@ -1,0 +1,262 @@
+"""Streams without an end: a mixture of Gaussians whose labels drift in chosen ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene.streams._stream import Feature, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Times = npt.NDArray[np.int64]
+    Block = tuple[Floats, npt.NDArray[np.int8]]
+
+KINDS = ("abrupt", "incremental", "gradual", "recurring")
+# Random numbers are drawn for so many examples at a time, whatever blocks are asked for.
+CHUNK = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A drift of one label.
+
+    Parameters
+    ----------
+    label
+        The label that drifts.
+    kind
+        "abrupt": from example `at` on, the label's next Gaussians are positive instead of its present ones.
+        "gradual": the same, but with a probability that grows from 0 to 1 over `length` examples.
+        "recurring": the next Gaussians for `length` examples, then the old ones for as many, and so on for ever.
+        "incremental": the label's Gaussians move in a straight line to new places, within `length` examples.
+    at
+        Number (from 0) of the first example of the drift.
+    length
+        See `kind`; an abrupt drift has none.
+
+    Examples
+    --------
+    >>> Drift("l1", "gradual", at=1000, length=200)
+    Drift(label='l1', kind='gradual', at=1000, length=200)
+    >>> Drift.parse("l1:gradual:1000:200") == _
+    True
+    >>> Drift("l1", "gradual", at=1000)
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: a gradual drift of l1 needs a length of at least 1, not 0
+    """
+
+    label: str
+    kind: Literal["abrupt", "incremental", "gradual", "recurring"]
+    at: int
+    length: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise MarleneError(f"the kind of a drift must be one of {', '.join(KINDS)}, not {self.kind!r}")
+        check_whole("at", self.at, 0)
+        check_whole("length", self.length, 0)
+        if self.kind == "abrupt" and self.length:
+            raise MarleneError(f"an abrupt drift of {self.label} has no length, but {self.length} is given")
+        if self.kind != "abrupt" and not self.length:
+            raise MarleneError(f"a {self.kind} drift of {self.label} needs a length of at least 1, not {self.length}")
+
+    @classmethod
+    def parse(cls, text: str) -> Drift:
+        """Read label:kind:at or label:kind:at:length."""
+        label, *rest = text.rsplit(":", 3) if text.count(":") > 2 else text.split(":")
+        try:
+            kind: Any
+            kind, *numbers = rest
+            at, length = (int(number) for number in [*numbers, "0"][:2])
+        except ValueError:
+            raise MarleneError(f"a drift is written label:kind:at or label:kind:at:length, not {text!r}") from None
+        return cls(label, kind, at, length)
+
+    def share(self, times: Times) -> Floats:
+        """Return how much of an incremental or gradual drift has happened, from 0 to 1."""
+        return np.clip((times - self.at) / self.length, 0, 1)
+
+
+class GaussianStream:
+    """Examples of a mixture of Gaussians, without an end and in constant memory.
+
+    An example is drawn from one of the Gaussians (unit covariance, means uniform in a cube); a label is positive on
+    some of the Gaussians and negative on the others. docs/synthetic.md has the formulas.
+
+    Parameters
+    ----------
+    labels, features, gaussians
+        How many there are. Labels are called l1, l2, …, features x1, x2, …
+    positives
+        On how many Gaussians a label is positive.
+    drifts
+        What drifts when; several drifts of a label follow one another.
+    imbalance
+        How many times as frequent the first Gaussian is as the last, those between in geometric steps; 1 makes all
+        equally frequent.
+    correlation
+        Probability that a label takes the value of the label before it instead of its own.
+    spread
+        Half the edge of the cube that the means are drawn from; smaller means more overlap.
+    seed
+        What means and examples depend on.
+
+    Examples
+    --------
+    >>> stream = GaussianStream(labels=3, gaussians=6, drifts=[Drift("l2", "abrupt", at=500)], seed=4)
+    >>> x, y = next(iter(stream))
+    >>> y
+    {'l1': False, 'l2': False, 'l3': False}
+    >>> stream.take(1000)
+    <Stream gaussians: 1000 examples, 2 features (dense), 3 labels>
+    >>> stream.drift_positions(1000)
+    {'l1': (), 'l2': (500,), 'l3': ()}
+    >>> X, Y = next(stream.blocks(500))
+    >>> X.shape, Y.shape
+    ((500, 2), (500, 3))
+    """
+
+    def __init__(
+        self,
+        labels: int = 5,
+        features: int = 2,
+        gaussians: int = 5,
+        *,
+        positives: int = 1,
+        drifts: Sequence[Drift] = (),
+        imbalance: float = 1.0,
+        correlation: float = 0.0,
+        spread: float = 4.0,
+        seed: int = 1,
+    ) -> None:
+        check_whole("labels", labels, 1)
+        check_whole("features", features, 1)
+        check_whole("gaussians", gaussians, 2)
+        check_whole("positives", positives, 1)
+        check_whole("seed", seed, 0)
+        if positives >= gaussians:
+            raise MarleneError(f"positives must be less than gaussians ({gaussians}), not {positives}")
+        _check_number("imbalance", imbalance, 1, np.inf)
+        _check_number("correlation", correlation, 0, 1)
+        _check_number("spread", spread, 0, np.inf)
+        self.labels = tuple(f"l{i + 1}" for i in range(labels))
+        self.features = tuple(Feature(f"x{i + 1}") for i in range(features))
+        self.drifts = tuple(sorted(drifts, key=lambda drift: drift.at))
+        for drift in self.drifts:
+            if drift.label not in self.labels:
+                raise MarleneError(f"a drift names the label {drift.label!r}; there are l1 to l{labels}")
+        self.positives = positives
+        self.correlation = correlation
+        self.seed = seed
+        powers = float(imbalance) ** (-np.arange(gaussians) / (gaussians - 1))
+        self.frequencies: Floats = powers / powers.sum()
+        rng = np.random.default_rng([seed, 0])
+        self.means: Floats = rng.uniform(-spread, spread, (gaussians, features))
+        self._moves = self._plan_moves(rng, spread)
+
+    def _plan_moves(self, rng: np.random.Generator, spread: float) -> list[tuple[Drift, npt.NDArray[np.intp], Floats]]:
+        """Return for every incremental drift which Gaussians it moves, and by how much."""
+        places = self.means.copy()
+        moves = []
+        for drift in self.drifts:
+            if drift.kind == "incremental":
+                label = self.labels.index(drift.label)
+                concept = self._concept(label, np.array([drift.at]), np.ones(1))
+                moved = np.flatnonzero(self._is_positive(label, concept, np.arange(len(places))))
+                target = rng.uniform(-spread, spread, (len(moved), places.shape[1]))
+                moves.append((drift, moved, target - places[moved]))
+                places[moved] = target
+        return moves
+
+    def _concept(self, label: int, times: Times, luck: Floats) -> npt.NDArray[np.intp]:
+        """Return the number of the concept that the label has in every example."""
+        number = np.zeros(len(times), np.intp)
+        for drift in self.drifts:
+            if drift.label != self.labels[label]:
+                continue
+            if drift.kind == "abrupt":
+                number += times >= drift.at
+            elif drift.kind == "gradual":
+                number += luck < drift.share(times)
+            elif drift.kind == "recurring":
+                number += (times >= drift.at) & ((times - drift.at) // drift.length % 2 == 0)
+        return number
+
+    def _is_positive(
+        self, label: int, concept: npt.NDArray[np.intp], gaussian: npt.NDArray[np.intp]
+    ) -> npt.NDArray[np.bool_]:
+        first = (label + concept) * self.positives
+        return np.asarray((gaussian - first) % len(self.frequencies) < self.positives)
+
+    def _chunk(self, number: int) -> Block:
+        """Draw one chunk; each has random numbers of its own, so that none needs those before it."""
+        rng = np.random.default_rng([self.seed, 1, number])
+        times = np.arange(number * CHUNK, (number + 1) * CHUNK)
+        gaussian = np.searchsorted(np.cumsum(self.frequencies)[:-1], rng.random(CHUNK), side="right")
+        X = self.means[gaussian] + rng.standard_normal((CHUNK, len(self.features)))
+        for drift, moved, by in self._moves:
+            for one, way in zip(moved, by, strict=True):
+                X[gaussian == one] += np.outer(drift.share(times[gaussian == one]), way)
+        luck, copies = rng.random((2, CHUNK, len(self.labels)))
+        Y = np.empty((CHUNK, len(self.labels)), np.int8)
+        for label in range(len(self.labels)):
+            Y[:, label] = self._is_positive(label, self._concept(label, times, luck[:, label]), gaussian)
+            if label:
+                same = copies[:, label] < self.correlation
+                Y[same, label] = Y[same, label - 1]
+        return X, Y
+
+    def blocks(self, size: int = CHUNK) -> Iterator[Block]:
+        """Yield blocks (X, Y) of `size` examples for ever; the examples do not depend on the size."""
+        check_whole("size", size, 1)
+        done = 0
+        while True:
+            first, last = done // CHUNK, (done + size - 1) // CHUNK
+            chunks = [self._chunk(number) for number in range(first, last + 1)]
+            begin = done - first * CHUNK
+            X, Y = (np.concatenate(parts)[begin : begin + size] for parts in zip(*chunks, strict=True))
+            yield X, Y
+            done += size
+
+    def __iter__(self) -> Iterator[tuple[dict[str, float], dict[str, bool]]]:
+        names = [feature.name for feature in self.features]
+        for X, Y in self.blocks():
+            for x, y in zip(X.tolist(), Y.astype(bool).tolist(), strict=True):
+                yield dict(zip(names, x, strict=True)), dict(zip(self.labels, y, strict=True))
+
+    def take(self, count: int, name: str = "gaussians") -> Stream:
+        """Return the first `count` examples."""
+        check_whole("count", count, 1)
+        X, Y = next(self.blocks(count))
+        return Stream(X, Y, self.features, self.labels, name)
+
+    def drift_positions(self, count: int) -> dict[str, tuple[int, ...]]:
+        """Return for every label at which of the first `count` examples a drift begins."""
+        positions: dict[str, list[int]] = {label: [] for label in self.labels}
+        for drift in self.drifts:
+            every = drift.length if drift.kind == "recurring" else max(1, count)
+            positions[drift.label].extend(range(drift.at, count, every))
+        return {label: tuple(sorted(set(times))) for label, times in positions.items()}
+
+
+def check_whole(name: str, value: object, least: int) -> None:
+    """Refuse what is not a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise MarleneError(f"{name} must be a whole number of at least {least}, not {value!r}")
+
+
+def _check_number(name: str, value: object, least: float, most: float) -> None:
+    number = float(value) if isinstance(value, (int, float)) and value is not True else np.nan
+    if not (least <= number <= most and np.isfinite(number)):
+        limits = f"from {least} to {most}" if np.isfinite(most) else f"of at least {least}"
+        raise MarleneError(f"{name} must be a number {limits}, not {value!r}")

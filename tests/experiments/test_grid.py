@@ -1,0 +1,147 @@
+"""What a description of a grid means, and what is refused."""
+
+import pytest
+
+from marlene._common.errors import MarleneError
+from marlene.experiments import Grid, Run
+
+TOML = """
+seeds = [1, 7]
+
+[evaluation]
+window = 30
+
+[[streams]]
+load = ["yeast", "slashdot"]
+features = "numeric"
+limit = 100
+
+[[streams]]
+synthetic = ["SS", "AA"]
+size = [50, 500]
+sources = ["none", "similar"]
+seed = "run"
+
+[[methods]]
+name = "br-marlene"
+drift = ["none", "ddm-oci"]
+
+[[methods]]
+name = "majority"
+"""
+STREAM = {"load": "yeast"}
+METHOD = {"name": "majority"}
+
+
+def test_a_file_and_its_runs(tmp_path):
+    path = tmp_path / "grid.toml"
+    path.write_text(TOML)
+    runs = Grid.from_toml(path).runs()
+    assert len(runs) == (2 + 8) * 3 * 2
+    assert runs[0] == Run(
+        {"load": "yeast", "features": "numeric", "limit": 100}, "br-marlene", {"drift": "none"}, 1, {"window": 30}
+    )
+    assert runs[-1] == Run(
+        {"synthetic": "AA", "size": 500, "sources": "similar", "source_size": 5000, "seed": "run"},
+        "majority",
+        {},
+        7,
+        {"window": 30},
+    )
+    assert len({run.key for run in runs}) == len(runs)
+    assert [run.title for run in runs[-3:]] == [
+        "br-marlene (drift=ddm-oci) on AA-500 after similar, seed 7",
+        "majority on AA-500 after similar, seed 1",
+        "majority on AA-500 after similar, seed 7",
+    ]
+
+
+def test_a_key_depends_on_everything_and_on_nothing_else():
+    run = Run({"load": "yeast", "limit": 5}, "br-marlene", {"drift": "none"}, 1, {})
+    assert run.key == Run({"limit": 5, "load": "yeast"}, "br-marlene", {"drift": "none"}, 1, {}).key
+    others = [
+        Run({"load": "yeast", "limit": 6}, "br-marlene", {"drift": "none"}, 1, {}),
+        Run({"load": "yeast", "limit": 5}, "br-resampled", {"drift": "none"}, 1, {}),
+        Run({"load": "yeast", "limit": 5}, "br-marlene", {}, 1, {}),
+        Run({"load": "yeast", "limit": 5}, "br-marlene", {"drift": "none"}, 2, {}),
+        Run({"load": "yeast", "limit": 5}, "br-marlene", {"drift": "none"}, 1, {"start": 3}),
+    ]
+    assert len({run.key, *(other.key for other in others)}) == 6
+    # Kept results are found by it: it must not change from version to version.
+    assert Run({"load": "yeast"}, "majority").key == "c898ba31df2e574c4bc8"
+
+
+def test_the_same_run_twice_is_one():
+    assert len(Grid([STREAM, STREAM], [METHOD, METHOD], seeds=[1, 1, 2]).runs()) == 2
+
+
+def test_a_number_of_seeds():
+    assert [run.seed for run in Grid([STREAM], [METHOD], seeds=3).runs()] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"seeds": 0}, "grid, seeds: expected a number of seeds or a list of them, not 0"),
+        ({"seeds": []}, "grid, seeds: expected a number of seeds or a list of them, not []"),
+        ({"seeds": [1, "2"]}, "grid, seeds: expected a number of seeds or a list of them, not [1, '2']"),
+        ({"streams": []}, "grid, streams: expected a list with at least one entry"),
+        ({"streams": "yeast"}, "grid, streams: expected a list with at least one entry"),
+        ({"streams": ["yeast"]}, "grid, stream 1: expected a table of names and values, not 'yeast'"),
+        ({"streams": [STREAM, {"limit": 3}]}, "grid, stream 2: expected either load or synthetic"),
+        ({"streams": [STREAM | {"synthetic": "SS"}]}, "grid, stream 1: expected either load or synthetic"),
+        (
+            {"streams": [STREAM | {"lmit": 3}]},
+            "grid, stream 1: 'lmit' is not one of load, labels, features, limit, sources",
+        ),
+        ({"streams": [STREAM | {"limit": "3"}]}, "grid, stream 1: limit cannot be '3'"),
+        (
+            {"streams": [{"synthetic": "SA"}]},
+            "grid, stream 1: synthetic must be one of SS, IS, II, IA, AA, AS, not 'SA'",
+        ),
+        (
+            {"streams": [{"synthetic": "SS", "sources": ["none", "same"]}]},
+            "grid, stream 1: sources must be one of none, similar, non-similar, not 'same'",
+        ),
+        ({"streams": [{"synthetic": "SS", "seed": "x"}]}, "grid, stream 1: seed must be a number or 'run', not 'x'"),
+        ({"methods": [{}]}, "grid, method 1: expected a name, see `marlene methods`"),
+        ({"methods": [METHOD, METHOD | {"drift": "none"}]}, "grid, method 2: method majority has no option 'drift'"),
+        (
+            {"methods": [{"name": "br-marlene", "drift": ["none", "dmm"]}]},
+            "grid, method 1: no drift detector is called 'dmm'; there are ddm-oci, ddm, adwin, none, oracle",
+        ),
+        ({"evaluation": {"windows": 3}}, "grid, evaluation: 'windows' is not one of window, start, delay"),
+        ({"evaluation": {"window": True}}, "grid, evaluation: window cannot be True"),
+        (
+            {"methods": [{"name": "br-marlene", "drift": "oracle"}]},
+            "grid: br-marlene (drift=oracle) on yeast, seed 1: drift = 'oracle' needs a synthetic stream",
+        ),
+    ],
+)
+def test_what_is_refused(changed, message):
+    with pytest.raises(MarleneError) as refused:
+        Grid(**{"streams": [STREAM], "methods": [METHOD], "seeds": 1} | changed)
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("streams = [", ": not a TOML file: "),
+        ("stream = 1", ": 'stream' is not one of streams, methods, seeds, evaluation"),
+        ("seeds = 1", ": there are no streams; expected [[streams]]"),
+        ("[[streams]]\nload = 'yeast'", ": there are no methods; expected [[methods]]"),
+        ("[[streams]]\nload = 3\n[[methods]]\nname = 'majority'", ", stream 1: load cannot be 3"),
+    ],
+)
+def test_the_file_is_named(tmp_path, text, message):
+    path = tmp_path / "grid.toml"
+    path.write_text(text)
+    with pytest.raises(MarleneError) as refused:
+        Grid.from_toml(path)
+    assert str(refused.value).startswith(f"{path}{message}")
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(MarleneError, match="No such file"):
+        Grid.from_toml(tmp_path / "absent.toml")
