@@ -10,7 +10,7 @@ import river.drift
 from river import linear_model, naive_bayes, tree
 
 from marlene.drift import RiverBank
-from marlene.learners import BRMarlene, BRResampled
+from marlene.learners import BRMarlene, BRPWMarlene, BRResampled
 from marlene.learners._river_bank import RiverClassifierBank
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import LEARNERS, contents, dicts, drifting, sensitive
@@ -55,7 +55,8 @@ def test_a_bank_that_is_no_forest_gives_the_same_bits(learner, max_models):
     options = {"drift": sensitive(), "max_models": max_models}
     fused = learner(base=HoeffdingForest([], **settings), **options)
     plain = learner(base=Wrapped(**settings), **options)
-    np.testing.assert_array_equal(run(plain), run(fused))
+    # The forest asks a tree of a pair once for both values of the given label, which may change the last bit.
+    np.testing.assert_allclose(run(plain), run(fused), rtol=0, atol=1e-12 if learner is BRPWMarlene else 0)
     assert fused.counts()["drifts"] > 3
     assert plain.counts() == fused.counts()
     assert plain.concepts() == fused.concepts()

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.detectors import DRIFT, IN_CONTROL, WARNING, ddm_oci_step
-from marlene.kernels.forest import Example, close_row, learn, open_row, route, vote
+from marlene.kernels.forest import Example, close_row, learn, open_row, route
 from marlene.kernels.forest_state import LEAF
+from marlene.kernels.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
 from marlene.kernels.observers import entries_needed, surely_fits
 from marlene.kernels.performance import predict_tasks, update_tasks
 from marlene.kernels.resampling import learning_weight
@@ -202,33 +203,51 @@ def _ask(
     members: Members,
     rows: Rows,
     row: int,
-    queue: Ints,
     count: int,
     clock: int,
-    dense: Floats,
+    work: Work,
     space: Space,
 ) -> None:
     """Let the first `count` members of the queue vote on a row, for each value it comes with."""
-    out = space.votes
+    out, raw = space.votes, work.scratch
     values = len(members.positive)
     n = (len(rows.starts) - 1) // values
     for value in range(values):
         place = value * n + row
-        missing = open_row(rows, place, dense)
+        missing = open_row(rows, place, work.dense)
         stored = slice(rows.starts[place], rows.starts[place + 1])
-        example = Example(rows.indices[stored], rows.values[stored], dense, missing)
+        example = Example(rows.indices[stored], rows.values[stored], work.dense, missing)
+        given = _given_column(rows, row, place) if value > 0 else -1
         for i in range(count):
-            h = queue[i]
-            node, branch = route(forest, members.tree[h], dense)
-            members.bayes[value, h] = vote(
-                forest, settings, node, branch, example, members.learns[h], space.scores, out
-            )
+            h = work.queue[i]
+            node, branch = route(forest, members.tree[h], work.dense)
+            at_leaf = node >= 0 and branch < 0
+            rule = rule_of(forest, settings, node, members.learns[h]) if at_leaf else BY_MAJORITY
+            leaf = forest.node[node, LEAF] if at_leaf else -1
+            if rule != BY_MAJORITY and value > 0 and node == members.node[0, h] and is_simple(forest, leaf, example):
+                # All but one feature said the same when it was 0.
+                out[0], out[1] = raw[0, h], raw[1, h]
+                add_one_present(forest, leaf, given, out)
+            elif rule != BY_MAJORITY:
+                score(forest, settings, node, example, space.scores, out)
+                raw[0, h], raw[1, h] = out[0], out[1]
+            members.bayes[value, h] = decide(forest, node, rule, out)
             members.node[value, h] = node
             members.branch[value, h] = branch
             members.negative[value, h] = out[0]
             members.positive[value, h] = out[1]
             members.clock[h] = clock
-        close_row(rows, place, dense)
+        close_row(rows, place, work.dense)
+
+
+@inlined
+def _given_column(rows: Rows, row: int, place: int) -> int:
+    """Return the one column that a row has in its second form and not in its first."""
+    first, second = rows.starts[row], rows.starts[place]
+    for j in range(rows.starts[row + 1] - first):
+        if rows.indices[first + j] != rows.indices[second + j]:
+            return int(rows.indices[second + j])
+    return int(rows.indices[rows.starts[place + 1] - 1])
 
 
 @subkernel
@@ -339,13 +358,13 @@ def _learn(
     """Train on a row, and let those that changed vote again if everyone is to; False if the forest is too small."""
     work.position[JOBS] = collect_jobs(tasks, truth, work.jobs)
     waiting = _those_without(members, work.jobs, work.position[JOBS], now, work.queue)
-    _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
+    _ask(forest, settings, members, rows, row, waiting, now, work, space)
     if not _has_room(forest, members, work, rows, row):
         return False
     _train(forest, settings, members, rows, row, work, expected, space)
     if everyone:
         waiting = _those_without(members, work.jobs, work.position[JOBS], now, work.queue)
-        _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
+        _ask(forest, settings, members, rows, row, waiting, now, work, space)
     return True
 
 
@@ -433,7 +452,7 @@ def run(
         now = clock + row
         if position[PHASE] == VOTE:
             waiting = _voters(members, count, tasks, everyone, work.queue)
-            _ask(forest, settings, members, rows, row, work.queue, waiting, now, work.dense, space)
+            _ask(forest, settings, members, rows, row, waiting, now, work, space)
             _announce(members, count, records, probabilities[row : row + 1], work)
             position[PHASE] = WATCH
         if len(truth) > 0:

@@ -29,7 +29,7 @@ from marlene.kernels.forest_state import (
     STATE,
     TEST,
 )
-from marlene.kernels.leaves import majority_class, normalise, votes_of
+from marlene.kernels.leaves import BY_MAJORITY, decide, majority_class, rule_of, score
 from marlene.kernels.observers import entries_needed, make_room, observe, surely_fits
 from marlene.kernels.splits import (
     choose,
@@ -134,13 +134,10 @@ def vote(
 
     A branch that does not exist yet votes as its split node would have.
     """
-    if node >= 0 and branch < 0:
-        return votes_of(forest, settings, node, example, learning, scratch, out)
-    for c in range(len(out)):
-        out[c] = 0.0
-    if node >= 0:
-        normalise(forest.node_count, node, out)
-    return 0
+    rule = rule_of(forest, settings, node, learning) if node >= 0 and branch < 0 else BY_MAJORITY
+    if rule != BY_MAJORITY:
+        score(forest, settings, node, example, scratch, out)
+    return decide(forest, node, rule, out)
 
 
 @inlined

@@ -39,27 +39,38 @@ if TYPE_CHECKING:
 
 
 FACTORS = 8
+BY_MAJORITY, BY_MAJORITY_WATCHED, BY_BAYES = range(3)
+
+
+@inlined
+def rule_of(forest: Forest, settings: Settings, node: int, learning: bool) -> int:
+    """Return how a leaf votes: by majority, by that while naive Bayes is watched (when `learning`), or by Bayes."""
+    rule = settings.leaf_prediction
+    weights = forest.leaf_weight[forest.node[node, LEAF]]
+    if rule == MAJORITY or (rule == ADAPTIVE and weights[MAJORITY_CORRECT] > weights[BAYES_CORRECT]):
+        return BY_MAJORITY_WATCHED if learning and rule == ADAPTIVE else BY_MAJORITY
+    return BY_BAYES
 
 
 @subkernel
-def votes_of(
-    forest: Forest, settings: Settings, node: int, example: Example, learning: bool, scratch: Floats, out: Floats
-) -> int:
-    """Write the votes of a leaf, which sum to 1, or to 0 where it has no evidence; return naive Bayes' class.
+def score(forest: Forest, settings: Settings, node: int, example: Example, scratch: Floats, out: Floats) -> None:
+    """Write the scores of a leaf's classes by naive Bayes."""
+    log_scores(forest, settings, node, example, scratch, out)
 
-    That class is only found where it is needed: by a rule that uses it, or, when `learning`, to keep score of it.
+
+@inlined
+def decide(forest: Forest, node: int, rule: int, out: Floats) -> int:
+    """Turn scores into votes, which sum to 1, or to 0 where there is no evidence; return naive Bayes' class.
+
+    Where a rule needs no scores they are not looked at; a tree without nodes, -1, has no evidence.
     """
-    rule = settings.leaf_prediction
-    weights = forest.leaf_weight[forest.node[node, LEAF]]
-    majority = rule == MAJORITY or (rule == ADAPTIVE and weights[MAJORITY_CORRECT] > weights[BAYES_CORRECT])
     winner = 0
-    if not majority or (learning and rule == ADAPTIVE):
-        log_scores(forest, settings, node, example, scratch, out)
+    if rule != BY_MAJORITY:
         n_classes = forest.node[node, CLASSES]
         for c in range(1, n_classes):
             if out[c] > out[winner]:
                 winner = c
-    if majority:
+    if rule != BY_BAYES:
         normalise(forest.node_count, node, out)
         return winner
     best = out[winner]
@@ -76,10 +87,10 @@ def votes_of(
 
 @inlined
 def normalise(counts: Floats, node: int, out: Floats) -> None:
-    """Write a node's counts divided by their sum; zeros where that is 0."""
+    """Write a node's counts divided by their sum; zeros where that is 0, or where there is no node (-1)."""
     total = 0.0
     for c in range(len(out)):
-        total += counts[node, c]
+        total += counts[node, c] if node >= 0 else 0.0
     for c in range(len(out)):
         out[c] = counts[node, c] / total if total != 0.0 else 0.0
 
@@ -98,7 +109,7 @@ def log_scores(forest: Forest, settings: Settings, node: int, example: Example, 
         out[c] = math.log(counts[node, c] / total) if counts[node, c] > 0.0 else -np.inf
     if seen == 0.0:
         return
-    if example.missing or forest.leaf[leaf, MET_MISSING] != 0:
+    if not is_simple(forest, leaf, example):
         _add_all_features(forest, settings.variance_floor, leaf, example, out)
         return
     for c in range(len(out)):
@@ -144,6 +155,22 @@ def _add_present(forest: Forest, leaf: int, example: Example, scratch: Floats, o
     if pending > 0:
         _flush(scratch, out)
     return n_numeric
+
+
+@inlined
+def is_simple(forest: Forest, leaf: int, example: Example) -> bool:
+    """Tell whether the features add to the scores one by one: nothing is, or ever was, missing."""
+    return bool(not example.missing and forest.leaf[leaf, MET_MISSING] == 0)
+
+
+@inlined
+def add_one_present(forest: Forest, leaf: int, feature: int, out: Floats) -> None:
+    """Add what it changes that a binary feature is 1 and not 0."""
+    start, order = forest.leaf[leaf, PRESENCE_START], forest.leaf[leaf, PRESENCE_ORDER] - 1
+    entry = find(forest.presence.key, forest.presence.cells, start, order, (1 << VALUE_SHIFT) | feature)
+    for c in range(len(out)):
+        count = 0.0 if entry < 0 else forest.presence.stat[entry, c, 0]
+        out[c] += math.log((count + 1.0) / (forest.leaf_class[leaf, c, SEEN] - count + 1.0))
 
 
 @inlined
