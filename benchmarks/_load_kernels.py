@@ -37,11 +37,17 @@ def load_learner(learners: Any) -> None:  # noqa: ANN401
     learners.BRMarlene(base=naive_bayes.GaussianNB()).load_kernels()
 
 
+def load_ensembles(learners: Any) -> None:  # noqa: ANN401
+    for name in ("ebr", "ecc", "ert"):
+        learners.create(name).load_kernels()
+
+
 PARTS = {
     "forest": ("marlene.trees", load_forest),
     "detectors": ("marlene.drift", load_detectors),
     "scores": ("marlene.metrics", load_scores),
     "BR-MARLENE": ("marlene.learners", load_learner),
+    "ensembles": ("marlene.learners", load_ensembles),
 }
 
 

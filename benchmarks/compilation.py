@@ -40,8 +40,9 @@ def cold_table(parts: Sequence[str], cache: str) -> Table:
     left_out = f"; not compiled, because nothing calls them: {', '.join(run['unused'])}" if run["unused"] else ""
     method = (
         "One process compiles, with an empty cache, all kernels behind the forest, every bank of drift detectors, the "
-        f"scores and BR-MARLENE: {run['compiled']} functions that Python can call{left_out}. Imports, which took "
-        f"{run['seconds']['import']:.2f} s from the start of the process, come before the clock starts. One run."
+        f"scores, BR-MARLENE and the ensembles: {run['compiled']} functions that Python can call{left_out}. Imports, "
+        f"which took {run['seconds']['import']:.2f} s from the start of the process, come before the clock starts. One "
+        "run."
     )
     targets = [Target("compiling everything", total, COLD_SECONDS, "CPU s")] if len(parts) == len(PARTS) else []
     return Table("Compiling the kernels", method, ("kernels", "CPU s"), [*rows], targets)

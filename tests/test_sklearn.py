@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from marlene import BRMarlene
 from marlene._common.errors import MarleneError
+from marlene.learners import METHODS, create
 from marlene.sklearn import MarleneClassifier
 from marlene.trees import HoeffdingForest
 
@@ -55,6 +56,28 @@ def test_it_is_br_marlene(layout):
     assert model.model_.aswr() == plain.aswr()
     whole = clone(model).fit(layout(X[:250]), Y[:250])
     np.testing.assert_array_equal(whole.predict_proba(layout(X)), model.predict_proba(layout(X)))
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("br-marlene", "majority")])
+def test_every_other_method(method):
+    model = clone(MarleneClassifier(method=method, seed=4, features="numeric"))
+    plain = create(method, seed=4).clone(new_params={"features": "numeric"})
+    for rows in (slice(0, 130), slice(130, 280)):
+        model.partial_fit(X[rows], Y[rows])
+        plain.learn_many(X[rows], Y[rows])
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba_many(X))
+    np.testing.assert_array_equal(model.predict(X), plain.predict_many(X))
+    assert len(np.unique(model.predict_proba(X))) > 1
+    if method != "br-resampled":
+        with pytest.raises(MarleneError, match=f"method {method} has no parameter 'drift'"):
+            MarleneClassifier(method=method, drift="ddm").fit(X, Y)
+
+
+def test_methods_that_are_no_estimators():
+    with pytest.raises(MarleneError, match="method majority cannot be an estimator of scikit-learn's"):
+        MarleneClassifier(method="majority").fit(X, Y)
+    with pytest.raises(MarleneError, match="there is no method 'ebx'"):
+        MarleneClassifier(method="ebx").fit(X, Y)
 
 
 @pytest.mark.parametrize("values", [("no", "yes"), (False, True), (-1, 1), (3.0, 7.0), ("b", "c")])

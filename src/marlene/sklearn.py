@@ -1,4 +1,4 @@
-"""BR-MARLENE with scikit-learn's interface; needs the extra `sklearn`."""
+"""BR-MARLENE, and the other methods, with scikit-learn's interface; needs the extra `sklearn`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
-from marlene.learners import BRMarlene
+from marlene.learners import BRMarlene, BRResampled, create
 
 optional("sklearn", "sklearn", "marlene.sklearn")
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MarleneClassifier"]
 
+FULLY_SET = {"br-marlene": BRMarlene, "br-resampled": BRResampled}
+"""The methods that all parameters are for."""
+
 
 class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """BR-MARLENE as an estimator of scikit-learn, for one or for many labels of two values each.
@@ -39,6 +42,9 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     base, drift, features, resampling, seed, max_models
         As of `marlene.BRMarlene`. The keys of a mapping `features` are names of columns, or else their positions.
+    method
+        Another method of the command line, such as "ecc". Of the other parameters only `features` and `seed` are
+        for methods other than BR-MARLENE, with and without transfer.
 
     Attributes
     ----------
@@ -51,7 +57,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     feature_names_in_
         Their names, if the first fit was given a frame.
     model_
-        The `marlene.BRMarlene` within, to ask for explanations.
+        The `marlene.BRMarlene`, or other learner, within, to ask for explanations.
 
     Examples
     --------
@@ -73,6 +79,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         resampling: str = "poisson",
         seed: int = 1,
         max_models: int | None = None,
+        method: str = "br-marlene",
     ) -> None:
         self.base = base
         self.drift = drift
@@ -80,6 +87,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.resampling = resampling
         self.seed = seed
         self.max_models = max_models
+        self.method = method
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)
         tags = super().__sklearn_tags__()
@@ -173,17 +181,31 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         features = self.features
         if not isinstance(features, str):
             features = {names.index(name) if name in names else name: kind for name, kind in features.items()}
-        model = BRMarlene(self.base, self.drift, features, self.resampling, self.seed, self.max_models)
+        model = self._untrained(features)
         model.learn_many(X, _encoded(columns, values))
         self.classes_: Any = values[0] if self._one_dimensional else values
         self.n_outputs_ = len(values)
         self.model_ = model
         return self
 
+    def _untrained(self, features: str | Mapping[Hashable, str]) -> Any:  # noqa: ANN401 (a learner)
+        if self.method in FULLY_SET:
+            learner = FULLY_SET[self.method]
+            return learner(self.base, self.drift, features, self.resampling, self.seed, self.max_models)
+        usual = MarleneClassifier()
+        for name in ("base", "drift", "resampling", "max_models"):
+            if getattr(self, name) != getattr(usual, name):
+                raise MarleneError(f"method {self.method} has no parameter {name!r}")
+        model = create(self.method, self.seed)
+        if not hasattr(model, "features"):
+            raise MarleneError(f"method {self.method} cannot be an estimator of scikit-learn's")
+        return model.clone(new_params={"features": features})
+
     def _probabilities(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
         check_is_fitted(self, "model_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
-        return self.model_.predict_proba_many(X)
+        probabilities: npt.NDArray[np.float64] = self.model_.predict_proba_many(X)
+        return probabilities
 
 
 def _as_classes(classes: Any, columns: Values) -> list[Values]:  # noqa: ANN401

@@ -10,6 +10,7 @@ import typer
 
 from marlene import __version__
 from marlene._common.errors import MarleneError
+from marlene.cli._compare import compare
 from marlene.cli._datasets import datasets
 from marlene.cli._generate import generate
 from marlene.cli._grid import grid
@@ -28,6 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(run)
+app.command()(compare)
 app.command()(datasets)
 app.command()(methods)
 app.command()(generate)

@@ -174,6 +174,8 @@ def _make_ready(model: Any, stream: Stream, sources: Sequence[Stream]) -> None: 
         model.learn_many(source.X, source.Y, stream=source.name)
     if hasattr(model, "declare"):
         model.declare(stream.features, stream.labels)
+    if hasattr(model, "prepare"):
+        model.prepare(len(stream))
 
 
 def _go_through(

@@ -11,16 +11,31 @@ from typing import TYPE_CHECKING, Any
 from river import base
 
 from marlene._common.errors import MarleneError
+from marlene.learners._bagging import ADWINBagging, OnlineBagging
 from marlene.learners._binary_relevance import BinaryRelevance
 from marlene.learners._br_marlene import BRMarlene, BRResampled
 from marlene.learners._brpw_marlene import BRPWMarlene
+from marlene.learners._chain import ClassifierChain
+from marlene.learners._goowe import GOOWE
 from marlene.learners._majority import Majority
+from marlene.learners._multi_target import MultiTargetTree
+from marlene.learners._pruned_sets import PrunedSets
+from marlene.learners._relevance import BinaryRelevanceTrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from marlene.learners._committee import Transformation
+
 RIVER = "river:"
 PAPER = "Du, Minku, Lawlor, Zhou: Multi-Label Transfer Learning in Non-Stationary Data Streams"
+CHAINS = "Read, Pfahringer, Holmes, Frank: Classifier chains for multi-label classification (2009)"
+SETS = "Read, Pfahringer, Holmes: Multi-label classification using ensembles of pruned sets (2008)"
+STREAMS = (
+    "Read, Bifet, Holmes, Pfahringer: Scalable and efficient multi-label classification for evolving streams (2012)"
+)
+ISOUP = "Osojnik, Panov, Džeroski: Multi-label classification via multi-target regression on data streams (2017)"
+WEIGHTED = "Büyükçakır, Bonab, Can: A novel online stacked ensemble for multi-label stream classification (2018)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +64,43 @@ class Method:
 
 
 BRPW_OPTIONS = ("drift", "pairs", "combine", "weighting", "pooling", "voters")
+
+
+def _of(
+    ensemble: type[OnlineBagging | GOOWE],
+    transformation: type[Transformation],
+    **settings: Any,  # noqa: ANN401 (parameters of the ensemble)
+) -> Callable[..., OnlineBagging | GOOWE]:
+    """Return what builds an ensemble over a transformation."""
+
+    def build(seed: int) -> OnlineBagging | GOOWE:
+        return ensemble(transformation(), seed=seed, **settings)
+
+    return build
+
+
 METHODS = {
     method.name: method
     for method in [
         Method("br-marlene", "all sub-classifiers vote on every label, weighted by use", PAPER, BRMarlene, ("drift",)),
         Method("brpw-marlene", "BR-MARLENE and a model of every pair of labels", PAPER, BRPWMarlene, BRPW_OPTIONS),
         Method("br-resampled", "BR-MARLENE without transfer", "", BRResampled, ("drift",)),
+        Method("ebr", "online bagging of binary relevance", CHAINS, _of(OnlineBagging, BinaryRelevanceTrees)),
+        Method("ecc", "online bagging of classifier chains", CHAINS, _of(OnlineBagging, ClassifierChain)),
+        Method("eps", "online bagging of pruned sets", SETS, _of(OnlineBagging, PrunedSets)),
+        Method(
+            "ert",
+            "online bagging of multi-target trees (iSOUP)",
+            ISOUP,
+            _of(OnlineBagging, MultiTargetTree, threshold="share"),
+        ),
+        Method("eabr", "ADWIN bagging of binary relevance", STREAMS, _of(ADWINBagging, BinaryRelevanceTrees)),
+        Method("eacc", "ADWIN bagging of classifier chains", STREAMS, _of(ADWINBagging, ClassifierChain)),
+        Method("eaps", "ADWIN bagging of pruned sets", STREAMS, _of(ADWINBagging, PrunedSets)),
+        Method("gobr", "GOOWE-ML of binary relevance", WEIGHTED, _of(GOOWE, BinaryRelevanceTrees)),
+        Method("gocc", "GOOWE-ML of classifier chains", WEIGHTED, _of(GOOWE, ClassifierChain)),
+        Method("gops", "GOOWE-ML of pruned sets", WEIGHTED, _of(GOOWE, PrunedSets)),
+        Method("gort", "GOOWE-ML of multi-target trees (iSOUP)", WEIGHTED, _of(GOOWE, MultiTargetTree)),
         Method("majority", "the most frequent value of every label", "", lambda seed: Majority()),  # noqa: ARG005
     ]
 }

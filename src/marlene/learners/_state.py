@@ -33,7 +33,7 @@ TASK_ARRAYS = ("latest", "background", "detector", "concepts", "made")
 def space_header(space: FeatureSpace) -> dict[str, Any]:
     """Return names, kinds and codes of the features."""
     return {
-        "names": [_plain(name) for name in space.names],
+        "names": [plain(name) for name in space.names],
         "kinds": list(space.kinds),
         "codes": [list(codes) for codes in space.codes],
         "layouts": [[stream, layout.tolist()] for stream, layout in space.layouts.items()],
@@ -42,7 +42,7 @@ def space_header(space: FeatureSpace) -> dict[str, Any]:
 
 def wanted_features(features: str | Mapping[Hashable, str]) -> str | list[list[Hashable]]:
     """Return the parameter `features` as JSON can hold it, whose mappings have no keys but texts."""
-    return features if isinstance(features, str) else [[_plain(name), kind] for name, kind in features.items()]
+    return features if isinstance(features, str) else [[plain(name), kind] for name, kind in features.items()]
 
 
 def restore_space(space: FeatureSpace, header: Mapping[str, Any]) -> None:
@@ -161,14 +161,14 @@ def part_of(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:
 
 def _listed(label: Hashable) -> Any:  # noqa: ANN401 (what JSON has)
     """Return a label, or a pair of labels, as JSON can hold it."""
-    return [_plain(part) for part in label] if isinstance(label, tuple) else _plain(label)
+    return [plain(part) for part in label] if isinstance(label, tuple) else plain(label)
 
 
 def _unlisted(label: Any) -> Hashable:  # noqa: ANN401
     return tuple(label) if isinstance(label, list) else label
 
 
-def _plain(name: Hashable) -> Hashable:
+def plain(name: Hashable) -> Hashable:
     """Return a name that JSON can hold as it is."""
     if isinstance(name, np.generic):
         name = name.item()

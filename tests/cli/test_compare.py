@@ -1,0 +1,123 @@
+"""`marlene compare`."""
+
+import json
+import multiprocessing
+import threading
+import time
+
+import pytest
+
+from marlene.cli._compare import print_tables
+from marlene.cli._workers import Job, Outcome, run_jobs
+from tests.cli.commands import caller
+from tests.evaluation.test_result import JSON_KEYS
+
+call = pytest.fixture(caller)
+SMALL = ["--limit", "300", "--seeds", "2"]
+
+
+def test_a_table_for_every_stream_and_errors_that_stop_nothing(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    absent = tmp_path / "absent.arff"
+    outcome = call("compare", "yeast", absent, "--methods", "ebr,majority", *SMALL, "--jobs", "2")
+    assert outcome.code == 1
+    assert "G-Means on yeast" in outcome.out
+    assert f"G-Means on {absent}" in outcome.out.replace("\n", "").replace("  ", "")
+    ebr, majority = (
+        next(line.split() for line in outcome.out.splitlines() if line.split()[:1] == [name])
+        for name in ("ebr", "majority")
+    )
+    assert ebr[2] == majority[2] == "±"
+    assert float(ebr[1]) > float(majority[1])
+    assert ebr[-1] == majority[-1] == "2"
+    assert "ebr failed with seed 1, 2: " in outcome.out
+    assert outcome.err.count("ebr on yeast, seed ") == 2
+    assert "macro 0." in outcome.err
+
+
+def test_json_is_all_that_stdout_gets(call):
+    outcome = call("compare", "yeast", "--methods", "majority, eps", *SMALL, "--json")
+    assert outcome.code == 0
+    found = json.loads(outcome.out)
+    assert found["errors"] == []
+    assert [(run["method"], run["seed"]) for run in found["runs"]] == [
+        (method, seed) for method in ("majority", "eps") for seed in (1, 2)
+    ]
+    assert list(found["runs"][0]) == JSON_KEYS
+    alone = json.loads(call("run", "yeast", "--method", "eps", "--limit", "300", "--seed", "2", "--json").out)
+    for key in ("macro_gmean", "micro_gmean", "label_set_gmean", "examples", "models"):
+        assert found["runs"][3][key] == alone[key]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["yeast", "--methods", "ebr,ecx"], "there is no method 'ecx' (did you mean ecc?)"),
+        (["yeast", "--methods", ","], "--methods names none"),
+        (["yeast", "--features", "text"], "--features 'text' is not one of auto, numeric, binary"),
+    ],
+)
+def test_what_is_refused_before_anything_runs(call, arguments, said):
+    outcome = call("compare", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in outcome.err
+
+
+def test_a_process_that_is_killed_is_an_error_of_its_runs_only():
+    slow = Job("yeast", None, "auto", None, "river:tree.HoeffdingTreeClassifier", (1, 2))
+    fast = Job("yeast", None, "auto", 100, "majority", (1,))
+
+    def kill():
+        deadline = time.monotonic() + 30
+        while not multiprocessing.active_children() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        multiprocessing.active_children()[0].kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    outcomes = list(run_jobs([slow, fast], 1))
+    killer.join()
+    assert [(outcome.job, outcome.seed, outcome.error) for outcome in outcomes] == [
+        (slow, 1, "its process ended with code -9"),
+        (slow, 2, "its process ended with code -9"),
+        (fast, 1, ""),
+    ]
+    assert multiprocessing.active_children() == []
+
+
+class Lines:
+    """Stands for a console, of which only the markup matters."""
+
+    def __init__(self):
+        self.cells = {}
+
+    def print(self, what, **_):
+        if hasattr(what, "columns"):
+            columns = [list(column.cells) for column in what.columns]
+            self.cells |= {cells[0]: list(cells[1:]) for cells in zip(*columns, strict=True)}
+
+
+def test_the_best_is_bold():
+    jobs = [Job("s", None, "auto", None, name, (1, 2)) for name in ("a", "b", "c")]
+    figures = {"a": [(0.5, 0.2, 0.3, 2.0, 100.0), (0.7, 0.2, 0.3, 2.0, 100.0)], "b": [(0.5, 0.4, 0.3, 1.0, 300.0)]}
+    keys = ("macro_gmean", "micro_gmean", "label_set_gmean", "learn_seconds", "peak_rss_mb")
+    outcomes = [
+        Outcome(job, seed, dict(zip(keys, values, strict=True)))
+        for job in jobs
+        for seed, values in enumerate(figures.get(job.method, []))
+    ]
+    outcomes.append(Outcome(jobs[1], 2, None, "broken"))
+    console = Lines()
+    print_tables(console, jobs, outcomes)
+    assert console.cells == {
+        "a": [
+            "[bold]0.600 ± 0.141[/bold]",
+            "0.200 ± 0.000",
+            "[bold]0.300 ± 0.000[/bold]",
+            "2.00 ± 0.00",
+            "[bold]100 ± 0[/bold]",
+            "2",
+        ],
+        "b": ["0.500", "[bold]0.400[/bold]", "[bold]0.300[/bold]", "[bold]1.00[/bold]", "300", "1"],
+        "c": ["-"] * 5 + ["0"],
+    }
