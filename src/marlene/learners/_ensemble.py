@@ -9,7 +9,7 @@ import numpy as np
 
 from marlene.drift import DRIFT, IN_CONTROL, WARNING
 from marlene.kernels import ensemble as kernels
-from marlene.kernels.performance import COLUMNS, CORRECT, TN, TP, judge
+from marlene.kernels.performance import COLUMNS, CORRECT, LANES, TN, TP, judge
 from marlene.learners._driver import BankDriver, Block, ForestDriver, apart
 from marlene.learners._members import Origin, clear_member, empty_members, grown_members, member_key
 from marlene.learners._tasks import NONE, StreamTasks
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Truth = npt.NDArray[np.int8]
 
 FIRST_CAPACITY = 8
+MANY_MEMBERS = 1000
 NO_PROBABILITIES = np.zeros((0, 0))
 
 
@@ -121,8 +122,10 @@ class Ensemble:
     def _make_room(self, members: int) -> None:
         """Let the arrays have room for as many members, and the records for all target tasks."""
         capacity = len(self.members.tree)
-        while capacity < members:
-            capacity *= 2
+        if capacity < members:
+            # Records are tasks × members: of many, twice as many would take more memory than there is.
+            more = members if members < MANY_MEMBERS else members // 8
+            capacity = (members + more + LANES - 1) // LANES * LANES
         if capacity > len(self.members.tree):
             self.members = grown_members(self.members, capacity)
         before = self.records.shape

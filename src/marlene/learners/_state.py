@@ -10,7 +10,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene.drift import BANKS
-from marlene.kernels.performance import COLUMNS
+from marlene.kernels.performance import COLUMNS, LANES
 from marlene.learners._ensemble import FIRST_CAPACITY
 from marlene.learners._features import KINDS
 from marlene.learners._members import TRAINED, Origin, empty_members, saved_fields
@@ -110,7 +110,7 @@ def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str,
     detectors = BANKS[header["detectors"]["name"]].from_state(part_of(arrays, "detectors."))
     origins = [o and Origin(o[0], _unlisted(o[1]), int(o[2])) for o in header["origins"]]
     count = len(origins)
-    capacity = max(FIRST_CAPACITY, 1 << max(0, count - 1).bit_length())
+    capacity = max(FIRST_CAPACITY, (count + LANES - 1) // LANES * LANES)
     members = empty_members(capacity, ensemble.values)
     for name in TRAINED:
         getattr(members, name)[:count] = arrays[f"members.{name}"]
