@@ -1,15 +1,16 @@
-"""BR-MARLENE, test-then-train over whole streams, against River's binary relevance of Hoeffding trees."""
+"""BR- and BRPW-MARLENE, test-then-train over whole streams, against River's binary relevance of Hoeffding trees."""
 
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks._measure import Table, Target, absent_data, median_seconds, progress
-from marlene import BRMarlene
-from marlene.streams import load
+from benchmarks._measure import Table, Target, absent_data, cpu_seconds, median_seconds, progress
+from marlene import BRMarlene, BRPWMarlene
+from marlene.streams import GaussianStream, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 PEER = "river:tree.HoeffdingTreeClassifier"
 ROUNDS = 3
+LARGEST_TABLE = 4000
+"""Megabytes."""
 OFF_BLOCK = 3.0
 """How many times the cost per example of a block one example at a time may have."""
 
@@ -42,10 +45,14 @@ BOUNDS = {
 }
 
 
-def run(stream: str, method: str, limit: int | None) -> dict[str, Any]:
+PAIR_BOUNDS = {"yeast": (82.0, 2.0), "slashdot": (math.nan, 15.0), "tmc2007": (math.nan, 120.0)}
+"""CPU seconds of the authors' Java program with pairs, where it was run, and those we allow ourselves."""
+
+
+def run(stream: str, method: str, limit: int | None, *options: str) -> dict[str, Any]:
     """Return what `marlene run --json` tells of a run, which has a process of its own."""
-    progress(f"{method} on {stream}")
-    command = [sys.executable, "-m", "marlene", "run", stream, "--method", method, "--json"]
+    progress(" ".join((method, *options, "on", stream)))
+    command = [sys.executable, "-m", "marlene", "run", stream, "--method", method, "--json", *options]
     command += [] if limit is None else ["--limit", str(limit)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return dict(json.loads(done.stdout))
@@ -73,6 +80,51 @@ def streams(names: list[str], limit: int | None = None) -> Table:
     )
     columns = ("stream", "examples", "CPU s", "µs per example", "Java CPU s", "× River's speed", "MB")
     return Table("BR-MARLENE on the paper's streams", text, columns, rows, targets)
+
+
+def pairs(names: list[str], limit: int | None = None) -> Table:
+    """Measure BRPW-MARLENE with all pairs of labels and with five partners for each label."""
+    rows: list[tuple[str | int | float, ...]] = []
+    targets = []
+    for name in names:
+        java, bound = PAIR_BOUNDS[name]
+        for which in ("all", "5"):
+            found = run(name, "brpw-marlene", limit, "--set", f"pairs={which}")
+            cpu, memory = found["learn_seconds"], found["peak_rss_mb"] - found["base_rss_mb"]
+            per_example = 1e3 * cpu / found["examples"]
+            known = "" if math.isnan(java) or which != "all" else f"{java:g}"
+            rows.append((name, which, found["models"], cpu, per_example, memory, known))
+            if which == "all" and limit is None:
+                targets.append(Target(f"BRPW-MARLENE on {name}", cpu, bound, "CPU s"))
+    text = (
+        "`marlene run STREAM --method brpw-marlene --set pairs=…`: CPU seconds of the test-then-train loop, all "
+        "threads together, and peak memory less what importing and loading kernels takes."
+    )
+    columns = ("stream", "pairs", "models at the end", "CPU s", "ms per example", "MB", "Java CPU s")
+    return Table("BRPW-MARLENE on the paper's streams", text, columns, rows, targets)
+
+
+def growth(labels: tuple[int, ...], examples: int) -> Table:
+    """Measure time and memory of BRPW-MARLENE against the number of labels."""
+    rows: list[tuple[str | int | float, ...]] = []
+    BRPWMarlene().load_kernels()
+    for n_labels in labels:
+        stream = GaussianStream(labels=n_labels, features=20, gaussians=10, seed=1).take(examples)
+        for which in ("all", 5):
+            model = BRPWMarlene(seed=1, pairs=which)
+            needed = model.memory_estimate(n_labels, 20)
+            progress(f"pairs={which} of {n_labels} labels")
+            if needed > LARGEST_TABLE:
+                rows.append((n_labels, str(which), "not run", "", needed))
+                continue
+            cpu = cpu_seconds(lambda model=model, stream=stream: model.test_then_train(stream.X, stream.Y))  # type: ignore[misc]
+            rows.append((n_labels, str(which), f"{1e3 * cpu / examples:.3g}", str(model.counts()["models"]), needed))
+    text = (
+        f"Test-then-train over {examples} examples of a generated stream with 20 numeric features. Memory is what "
+        f"`memory_estimate` says before learning starts; tables beyond {LARGEST_TABLE:,} MB were not made."
+    )
+    columns = ("labels", "pairs", "CPU ms per example", "models at the end", "MB estimated")
+    return Table("BRPW-MARLENE against the number of labels", text, columns, rows)
 
 
 def one_by_one(stream: Stream) -> Table:
@@ -116,3 +168,5 @@ def tables(*, quick: bool = False) -> Iterator[Table]:
         yield Table("BR-MARLENE on the paper's streams", absent_data())
     else:
         yield streams(["yeast", "slashdot"] if quick else list(BOUNDS), limit)
+        yield pairs(["yeast"] if quick else list(PAIR_BOUNDS), limit)
+    yield growth((5, 10) if quick else (5, 10, 20, 40, 80, 160), 50 if quick else 400)

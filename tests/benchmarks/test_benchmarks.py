@@ -67,6 +67,21 @@ def test_learners_on_streams():
     assert table.rows[0][:2] == ("slashdot", 20)
 
 
+@pytest.mark.data
+def test_pairs_on_streams():
+    table = learners.pairs(["yeast"], limit=20)
+    assert [row[:2] for row in table.rows] == [("yeast", "all"), ("yeast", "5")]
+    assert table.rows[0][2] == 14 + 14 * 13
+
+
+def test_growth_with_the_labels(monkeypatch):
+    monkeypatch.setattr(learners, "LARGEST_TABLE", 0.5)
+    table = learners.growth((5, 40), 20)
+    assert [row[:2] for row in table.rows] == [(5, "all"), (5, "5"), (40, "all"), (40, "5")]
+    assert [row[2] == "not run" for row in table.rows] == [False, False, True, True]
+    assert table.rows[2][4] > table.rows[3][4] > table.rows[0][4]
+
+
 def test_both_ways_of_calling_the_forest_give_the_same():
     stream = load("yeast", limit=50)
     votes, nodes = forest.in_one_call(stream)

@@ -7,7 +7,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -40,6 +40,10 @@ def run(
     seed: Annotated[int, typer.Option(help="What the method's random numbers depend on.")] = 1,
     features: Annotated[str, typer.Option(help="auto, numeric, or binary (whether a value is non-zero).")] = "auto",
     drift: Annotated[str | None, typer.Option(help="Drift detector: ddm-oci (default), ddm, adwin, none.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of the method, such as pairs=5; several may be given."),
+    ] = None,
     source: Annotated[
         list[str] | None, typer.Option(help="A stream learnt whole before the target; may be given several times.")
     ] = None,
@@ -69,7 +73,7 @@ def run(
     for option, path in (("--predictions", predictions), ("--checkpoint", checkpoint)):
         if path is not None:
             _refuse_unwritable(option, path)
-    model = create(method, seed, drift=drift)
+    model = create(method, seed, drift=drift, **_parsed(settings or []))
     load_kernels(model)
     base = memory_mb()
     loaded = _load(stream, labels, features, limit)
@@ -112,6 +116,17 @@ def run(
                 print_next(console, method, ["marlene", "run", stream, *named, *learnt], bool(paper))
     if result.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def _parsed(settings: list[str]) -> dict[str, Any]:
+    """Return parameters by name; what looks like a number is one."""
+    found: dict[str, Any] = {}
+    for setting in settings:
+        name, separator, text = setting.partition("=")
+        if not name or not separator:
+            raise MarleneError(f"--set {setting!r}: expected NAME=VALUE")
+        found[name] = int(text) if text.removeprefix("-").isdecimal() else text
+    return found
 
 
 def _refuse_unwritable(option: str, path: Path) -> None:
