@@ -35,6 +35,7 @@ def load_scores(metrics: Any) -> None:  # noqa: ANN401
 def load_learner(learners: Any) -> None:  # noqa: ANN401
     learners.BRMarlene().load_kernels()
     learners.BRMarlene(base=naive_bayes.GaussianNB()).load_kernels()
+    learners.BRPWMarlene().load_kernels()
 
 
 def load_ensembles(learners: Any) -> None:  # noqa: ANN401
@@ -46,7 +47,7 @@ PARTS = {
     "forest": ("marlene.trees", load_forest),
     "detectors": ("marlene.drift", load_detectors),
     "scores": ("marlene.metrics", load_scores),
-    "BR-MARLENE": ("marlene.learners", load_learner),
+    "BR- and BRPW-MARLENE": ("marlene.learners", load_learner),
     "ensembles": ("marlene.learners", load_ensembles),
 }
 

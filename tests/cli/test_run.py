@@ -176,3 +176,15 @@ def test_names_that_could_be_taken_for_commands(call, mail, name):
 
 def test_river_methods_are_binary_relevance():
     assert isinstance(create(RIVER), BinaryRelevance)
+
+
+def test_parameters_of_a_method(run_json, call, mail):
+    everything = run_json("--method", "brpw-marlene")
+    chosen = run_json("--method", "brpw-marlene", "--set", "pairs=1", "--set", "combine=marginal")
+    assert everything["models"] == 2 + 2
+    assert chosen["models"] == 2
+    outcome = call("run", mail, "--labels", "is_*", "--method", "brpw-marlene", "--set", "pairs")
+    assert outcome.code == 2
+    assert "--set 'pairs': expected NAME=VALUE" in outcome.err
+    outcome = call("run", mail, "--labels", "is_*", "--method", "majority", "--set", "pairs=1")
+    assert "method majority has no option 'pairs'" in outcome.err

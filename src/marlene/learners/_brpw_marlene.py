@@ -75,11 +75,12 @@ class BRPWMarlene(BRMarlene):
     --------
     >>> from marlene.streams import load
     >>> stream = load("yeast", limit=200)
-    >>> model = BRPWMarlene(seed=1, pairs=3)
+    >>> model = BRPWMarlene(seed=1)
     >>> model.learn_many(stream.X, stream.Y)
-    >>> model.counts()["models"]
-    56
+    >>> model.predict_many(stream.X[:3]).shape
+    (3, 14)
     >>> print(f"{model.memory_estimate(labels=103, features=500):,.0f} MB for all pairs of 103 labels")
+    3,179 MB for all pairs of 103 labels
     """
 
     _method = "brpw-marlene"
