@@ -1,22 +1,38 @@
-"""An ensemble of Hoeffding trees over tasks, row by row: vote, watch for drift, learn, judge.
-
-A *sub-classifier* is a tree, the numbers of positive and negative examples it was offered, and the key of its random
-numbers. Those that do not vote (background classifiers) are not active. A task is a label, or a label given the value
-of another; sub-classifiers of the latter sort see that value as one more feature, and vote for each value it can have.
-"""
+"""An ensemble of Hoeffding trees over tasks, row by row: vote, watch for drift, learn, judge."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from marlene.kernels.compile import inlined, kernel, subkernel
-from marlene.kernels.detectors import DRIFT, IN_CONTROL, WARNING, ddm_oci_step
+from marlene.kernels.detectors import IN_CONTROL, ddm_oci_step
+from marlene.kernels.ensemble_state import (
+    ASK_DETECTORS,
+    ASKED,
+    DONE,
+    GROW,
+    JOBS,
+    JUDGE,
+    LEARN,
+    PHASE,
+    REACT,
+    ROW,
+    UNSEEN,
+    UNWATCHED,
+    VOTE,
+    WATCH,
+    changes,
+    collect_jobs,
+    known_task,
+    offer_job,
+    value_of,
+)
 from marlene.kernels.forest import Example, close_row, learn, open_row, route
 from marlene.kernels.forest_state import LEAF
+from marlene.kernels.frozen import frozen_vote, sum_up
 from marlene.kernels.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
 from marlene.kernels.observers import entries_needed, surely_fits
 from marlene.kernels.performance import predict_tasks, update_tasks
-from marlene.kernels.resampling import learning_weight
 from marlene.kernels.splits import new_space
 from marlene.kernels.tables import order_for
 
@@ -25,175 +41,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from marlene.kernels.detectors import DDMOCIArrays, DDMOCIParameters
+    from marlene.kernels.ensemble_state import Jobs, Members, Tasks, Work
     from marlene.kernels.forest import Rows
     from marlene.kernels.forest_state import Floats, Forest, Ints, Settings
+    from marlene.kernels.frozen import Frozen
     from marlene.kernels.splits import Space
-
-VOTE, WATCH, LEARN = range(3)
-"""What is to be done with a row next."""
-DONE, ASK_DETECTORS, REACT, GROW, JUDGE = range(5)
-"""Why `run` returns: all is done; it cannot ask these detectors itself; a task changes; the forest is too small; a row
-is done, and the records of pairs are kept elsewhere."""
-UNWATCHED, WATCHED, ASKED = range(3)
-"""Which detectors watch: none, those `run` is given, or those its caller asks."""
-UNSEEN = 3
-"""In place of a detector's answer: the truth was not known."""
-ROW, PHASE, JOBS = range(3)
-"""Places of `Work.position`."""
-
-
-class Members(NamedTuple):
-    """The sub-classifiers of an ensemble.
-
-    Attributes
-    ----------
-    tree
-        The tree of each in the forest.
-    offered
-        How many negative and positive examples each was offered.
-    key
-        What its random numbers depend on.
-    active
-        1 for those that vote, else 0.
-    learns
-        Whether it is trained any more.
-    positive, negative
-        Their votes on the example at hand (values of the given label × sub-classifiers).
-    node, branch, bayes
-        Where that example comes to in their trees, and naive Bayes' class there.
-    clock
-        The number of the example these last five are about.
-    """
-
-    tree: Ints
-    offered: Ints
-    key: npt.NDArray[np.uint64]
-    active: Floats
-    learns: npt.NDArray[np.bool_]
-    positive: Floats
-    negative: Floats
-    node: Ints
-    branch: Ints
-    bayes: Ints
-    clock: Ints
-
-
-class Tasks(NamedTuple):
-    """The tasks of a stream.
-
-    Attributes
-    ----------
-    latest, background
-        The sub-classifier that learns each task, and the one that is trained beside it, -1 if there is none.
-    detector
-        The detector that watches it.
-    label, given
-        The columns of its label and of the label it depends on, -1 if on none.
-    signal
-        What its detector said of the example at hand.
-    """
-
-    latest: Ints
-    background: Ints
-    detector: Ints
-    label: Ints
-    given: Ints
-    signal: npt.NDArray[np.uint8]
-
-
-class Jobs(NamedTuple):
-    """What is learnt from an example: which members, of which class, given which value, and with which weight."""
-
-    member: Ints
-    truth: Ints
-    value: Ints
-    weight: Ints
-
-
-class Work(NamedTuple):
-    """What `run` works with beside the ensemble.
-
-    Attributes
-    ----------
-    position
-        Row and phase of it, and the number of jobs.
-    jobs
-        What is learnt from the row.
-    queue
-        Members that are to vote.
-    before
-        Votes for and against of members that know a given label, as they were before training (2 × values × members).
-    scratch
-        Two numbers for each member.
-    dense
-        A row's values, all zero between rows.
-    shortage
-        How many jobs, and entries of the presence and the numeric table, the forest lacks room for.
-    """
-
-    position: Ints
-    jobs: Jobs
-    queue: Ints
-    before: Floats
-    scratch: Floats
-    dense: Floats
-    shortage: Ints
-
-
-@inlined
-def known_task(tasks: Tasks, task: int, truth: npt.NDArray[np.int8]) -> bool:
-    """Tell whether the truth about a task, and the value it depends on, are known."""
-    given = tasks.given[task]
-    return bool(truth[tasks.label[task]] >= 0 and (given < 0 or truth[given] >= 0))
-
-
-@inlined
-def value_of(tasks: Tasks, task: int, labels: npt.NDArray[np.int8]) -> int:
-    """Return the value a task depends on, 0 if it depends on none."""
-    given = tasks.given[task]
-    return int(labels[given]) if given >= 0 else 0
-
-
-@inlined
-def changes(tasks: Tasks, task: int) -> bool:
-    """Tell whether what a detector said takes more than training: a background classifier comes, goes or takes over."""
-    signal, alone = tasks.signal[task], tasks.background[task] < 0
-    return bool(signal == DRIFT or (signal == WARNING and alone) or (signal == IN_CONTROL and not alone))
-
-
-@subkernel
-def collect_jobs(tasks: Tasks, truth: npt.NDArray[np.int8], jobs: Jobs) -> int:
-    """Write what is to be learnt from an example, the latest first; return how much."""
-    count = 0
-    for background in range(2):
-        for task in range(len(tasks.latest)):
-            signal = tasks.signal[task]
-            if signal == UNSEEN or (background and signal != WARNING):
-                continue
-            jobs.member[count] = tasks.background[task] if background else tasks.latest[task]
-            jobs.truth[count] = truth[tasks.label[task]]
-            jobs.value[count] = value_of(tasks, task, truth)
-            count += 1
-    return count
-
-
-@inlined
-def offer_job(members: Members, jobs: Jobs, j: int, expected: bool) -> int:
-    """Count the example of a job as offered, and return the weight it is learnt with."""
-    h, y = jobs.member[j], jobs.truth[j]
-    members.offered[h, y] += 1
-    weight = learning_weight(members.key[h], members.offered[h, 1], members.offered[h, 0], y, expected)
-    jobs.weight[j] = weight
-    return weight
-
-
-@kernel
-def offer(members: Members, tasks: Tasks, truth: npt.NDArray[np.int8], jobs: Jobs, expected: bool) -> int:
-    """Write what is to be learnt from an example, and with which weights; return how much."""
-    count = collect_jobs(tasks, truth, jobs)
-    for j in range(count):
-        offer_job(members, jobs, j, expected)
-    return count
 
 
 @subkernel
@@ -206,6 +58,7 @@ def _ask(
     count: int,
     clock: int,
     work: Work,
+    frozen: Frozen,
     space: Space,
 ) -> None:
     """Let the first `count` members of the queue vote on a row, for each value it comes with."""
@@ -218,12 +71,19 @@ def _ask(
         stored = slice(rows.starts[place], rows.starts[place + 1])
         example = Example(rows.indices[stored], rows.values[stored], work.dense, missing)
         given = _given_column(rows, row, place) if value > 0 else -1
+        if not missing:
+            sum_up(frozen, example.indices)
         for i in range(count):
             h = work.queue[i]
             node, branch = route(forest, members.tree[h], work.dense)
             at_leaf = node >= 0 and branch < 0
             rule = rule_of(forest, settings, node, members.learns[h]) if at_leaf else BY_MAJORITY
             leaf = forest.node[node, LEAF] if at_leaf else -1
+            if 0 <= leaf < len(frozen.slot) and frozen.slot[leaf] > 0 and not missing:
+                frozen_vote(frozen, leaf, out)
+                _note(members, value, h, node, branch, 0, out)
+                members.clock[h] = clock
+                continue
             if rule != BY_MAJORITY and value > 0 and node == members.node[0, h] and is_simple(forest, leaf, example):
                 # All but one feature said the same when it was 0.
                 out[0], out[1] = raw[0, h], raw[1, h]
@@ -231,13 +91,19 @@ def _ask(
             elif rule != BY_MAJORITY:
                 score(forest, settings, node, example, space.scores, out)
                 raw[0, h], raw[1, h] = out[0], out[1]
-            members.bayes[value, h] = decide(forest, node, rule, out)
-            members.node[value, h] = node
-            members.branch[value, h] = branch
-            members.negative[value, h] = out[0]
-            members.positive[value, h] = out[1]
+            bayes = decide(forest, node, rule, out)
+            _note(members, value, h, node, branch, bayes, out)
             members.clock[h] = clock
         close_row(rows, place, work.dense)
+
+
+@inlined
+def _note(members: Members, value: int, h: int, node: int, branch: int, bayes: int, votes: Floats) -> None:
+    members.node[value, h] = node
+    members.branch[value, h] = branch
+    members.bayes[value, h] = bayes
+    members.negative[value, h] = votes[0]
+    members.positive[value, h] = votes[1]
 
 
 @inlined
@@ -353,18 +219,19 @@ def _learn(
     everyone: bool,
     now: int,
     work: Work,
+    frozen: Frozen,
     space: Space,
 ) -> bool:
     """Train on a row, and let those that changed vote again if everyone is to; False if the forest is too small."""
     work.position[JOBS] = collect_jobs(tasks, truth, work.jobs)
     waiting = _those_without(members, work.jobs, work.position[JOBS], now, work.queue)
-    _ask(forest, settings, members, rows, row, waiting, now, work, space)
+    _ask(forest, settings, members, rows, row, waiting, now, work, frozen, space)
     if not _has_room(forest, members, work, rows, row):
         return False
     _train(forest, settings, members, rows, row, work, expected, space)
     if everyone:
         waiting = _those_without(members, work.jobs, work.position[JOBS], now, work.queue)
-        _ask(forest, settings, members, rows, row, waiting, now, work, space)
+        _ask(forest, settings, members, rows, row, waiting, now, work, frozen, space)
     return True
 
 
@@ -425,6 +292,7 @@ def run(
     expected: bool,
     clock: int,
     work: Work,
+    frozen: Frozen,
 ) -> int:
     """Vote on rows, watch, learn and judge, from `work.position` on, as far as that goes without the caller.
 
@@ -442,6 +310,8 @@ def run(
         Whether no detectors are asked, those given, or others, by the caller.
     clock
         The number of the first row's example.
+    frozen
+        What is written down of trees that learn no more.
     """
     space = new_space(forest.widest, forest.node_count.shape[1])
     position = work.position
@@ -452,7 +322,7 @@ def run(
         now = clock + row
         if position[PHASE] == VOTE:
             waiting = _voters(members, count, tasks, everyone, work.queue)
-            _ask(forest, settings, members, rows, row, waiting, now, work, space)
+            _ask(forest, settings, members, rows, row, waiting, now, work, frozen, space)
             _announce(members, count, records, probabilities[row : row + 1], work)
             position[PHASE] = WATCH
         if len(truth) > 0:
@@ -463,7 +333,7 @@ def run(
                 if _watch(members, tasks, truth[row], detectors, parameters, watching == UNWATCHED):
                     return REACT
             if not _learn(
-                forest, settings, members, tasks, rows, row, truth[row], expected, everyone, now, work, space
+                forest, settings, members, tasks, rows, row, truth[row], expected, everyone, now, work, frozen, space
             ):
                 return GROW
             if everyone:

@@ -309,8 +309,7 @@ class BRMarlene(BlockLearner):
         trial.predict_proba_many(np.zeros((1, 1)))
         trial.signal_drift([0])
         trial.explain(0)
-        bank = trial._ensemble.bank  # noqa: SLF001 (of the same class)
-        bank.remove(bank.add())
+        trial._ensemble.driver.load_kernels()  # noqa: SLF001 (of the same class)
 
 
 class BRResampled(BRMarlene):

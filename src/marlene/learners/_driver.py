@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from marlene.drift import DDMOCIBank, NoneBank
-from marlene.kernels import ensemble as kernels
+from marlene.kernels import ensemble_state as kernels
+from marlene.kernels.ensemble import run
 from marlene.kernels.performance import predict_tasks, update_tasks
+from marlene.learners._freezer import Freezer
 from marlene.learners._members import SAID
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from marlene.drift import Bank as DetectorBank
-    from marlene.kernels.ensemble import Jobs, Members, Tasks, Work
+    from marlene.kernels.ensemble_state import Jobs, Members, Tasks, Work
     from marlene.kernels.forest import Rows
     from marlene.trees import HoeffdingForest
 
@@ -142,6 +144,21 @@ class ForestDriver(Driver):
         super().__init__(expected)
         self._forest = forest
         self._detectors = detectors
+        self._freezer = Freezer(forest)
+
+    def freeze(self, tree: int) -> None:
+        """Take note that a tree learns no more."""
+        self._freezer.freeze(tree)
+
+    def thaw(self, tree: int) -> None:
+        """Forget a tree that is about to be removed."""
+        self._freezer.thaw(tree)
+
+    def load_kernels(self) -> None:
+        """Compile the kernels that rows do not need at once, or load them from the cache."""
+        tree = self._forest.add()
+        self._freezer.load_kernels(int(tree[0]))
+        self._forest.remove(tree)
 
     def run(self, members: Members, count: int, records: Floats, tasks: Tasks, block: Block) -> int:
         """Go on with a block; return `DONE`, `ASK_DETECTORS`, `REACT` or `JUDGE`."""
@@ -153,7 +170,7 @@ class ForestDriver(Driver):
         elif isinstance(self._detectors, NoneBank):
             watching = kernels.UNWATCHED
         while True:
-            status = kernels.run(
+            status = run(
                 forest.arrays,
                 forest.parameters,
                 members,
@@ -170,6 +187,7 @@ class ForestDriver(Driver):
                 self._expected,
                 block.clock,
                 work,
+                self._freezer.arrays(),
             )
             if status != kernels.GROW:
                 return int(status)
@@ -183,6 +201,15 @@ class BankDriver(Driver):
         super().__init__(expected)
         self._bank = bank
         self._n_features = 0
+
+    def freeze(self, tree: int) -> None:
+        """Take note that a classifier learns no more: it votes as it did."""
+
+    def thaw(self, tree: int) -> None:
+        """Forget a classifier that is about to be removed."""
+
+    def load_kernels(self) -> None:
+        """Do nothing: there are no further kernels."""
 
     def add_features(self, kinds: list[int | str]) -> None:
         """Append features."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene.drift import DRIFT, IN_CONTROL, WARNING
-from marlene.kernels import ensemble as kernels
+from marlene.kernels import ensemble_state as kernels
 from marlene.kernels.performance import COLUMNS, CORRECT, LANES, TN, TP, judge
 from marlene.learners._driver import BankDriver, Block, ForestDriver, apart
 from marlene.learners._members import Origin, clear_member, empty_members, grown_members, member_key
@@ -151,7 +151,7 @@ class Ensemble:
         """Stop learning tasks; their sub-classifiers stay as those of concepts that ended do."""
         for task in gone.tolist():
             self._drop_background(tasks, task)
-            self.members.learns[tasks.latest[task]] = False
+            self._retire(int(tasks.latest[task]))
         self.detectors.remove(tasks.detector[gone])
         tasks.remove(gone)
         if tasks.name is None:
@@ -239,7 +239,7 @@ class Ensemble:
         self._start_background(tasks, task)
         previous, latest = int(tasks.latest[task]), int(tasks.background[task])
         self.members.active[latest] = 1
-        self.members.learns[previous] = False
+        self._retire(previous)
         tasks.latest[task] = latest
         tasks.background[task] = NONE
         tasks.concepts[task] += 1
@@ -312,7 +312,13 @@ class Ensemble:
         self.members.learns[h] = True
         return h
 
+    def _retire(self, h: int) -> None:
+        """Let a sub-classifier learn no more."""
+        self.members.learns[h] = False
+        self.driver.freeze(int(self.members.tree[h]))
+
     def _drop_member(self, h: int) -> None:
+        self.driver.thaw(int(self.members.tree[h]))
         self.bank.remove([self.members.tree[h]])
         clear_member(self.members, h)
         self.records[:, :, h] = 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.kernels.ensemble import Members
+from marlene.kernels.ensemble_state import Members
 from marlene.kernels.resampling import mix_many
 
 if TYPE_CHECKING:

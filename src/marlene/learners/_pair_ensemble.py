@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.kernels import ensemble as kernels
+from marlene.kernels import ensemble_state as kernels
 from marlene.kernels.pairs import sweep
 from marlene.kernels.performance import COLUMNS
 from marlene.learners._driver import Block, apart
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from marlene.kernels.ensemble import Members
+    from marlene.kernels.ensemble_state import Members
     from marlene.kernels.forest import Rows
 
     Floats = npt.NDArray[np.float64]

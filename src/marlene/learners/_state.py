@@ -152,6 +152,9 @@ def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str,
     ensemble.free = free
     ensemble.members, ensemble.records = members, records
     ensemble.clock = int(header["clock"])
+    for h in taken:
+        if not members.learns[h]:
+            ensemble.driver.freeze(int(members.tree[h]))
 
 
 def part_of(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:

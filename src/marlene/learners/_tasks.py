@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene.kernels.ensemble import Tasks
+from marlene.kernels.ensemble_state import Tasks
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
