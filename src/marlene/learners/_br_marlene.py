@@ -8,26 +8,22 @@ import numpy as np
 from river.base import Classifier as RiverClassifier
 
 from marlene._common.errors import MarleneError
-from marlene._common.state_files import load_state, save_state
 from marlene.drift import make_bank
 from marlene.kernels.performance import NAMES
-from marlene.learners._base import BlockLearner
 from marlene.learners._ensemble import Ensemble
 from marlene.learners._features import FeatureSpace
 from marlene.learners._river_bank import RiverClassifierBank
+from marlene.learners._saved import SavedLearner
 from marlene.learners._state import (
-    bytes_state,
     ensemble_state,
     restore_ensemble,
     restore_space,
     space_header,
-    state_bytes,
     wanted_features,
 )
 from marlene.trees import HoeffdingForest
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
@@ -41,13 +37,11 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     RiverDetector = river.base.DriftDetector | river.base.BinaryDriftDetector
 
-FILE_KIND = "marlene-learner"
-FILE_VERSION = 1
 RESAMPLINGS = ("poisson", "expected")
 BASES: dict[str, Callable[[], HoeffdingForest]] = {"hoeffding-forest": lambda: HoeffdingForest([])}
 
 
-class BRMarlene(BlockLearner):
+class BRMarlene(SavedLearner):
     """BR-MARLENE: one sub-classifier per label and concept, all of which vote on every label (paper, section IV).
 
     Every label of every stream has a sub-classifier that learns it, and a detector that watches it. When the
@@ -91,6 +85,7 @@ class BRMarlene(BlockLearner):
 
     _transfer = True
     _method = "br-marlene"
+    _objects = ("base", "drift")
 
     def __init__(
         self,
@@ -249,20 +244,14 @@ class BRMarlene(BlockLearner):
         }
 
     @classmethod
-    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Return the learner whose `state` this is; it goes on to the bit where that one stood."""
-        try:
-            if header["method"] != cls._method:
-                raise MarleneError(f"the state of method {header['method']!r}, expected {cls._method!r}")
-            parameters = dict(header["parameters"])
-            if not isinstance(parameters["features"], str):
-                parameters["features"] = dict(parameters["features"])
-            model = cls(base=_base_of(header["forest"]), drift=_drift_of(header["detectors"]), **parameters)
-            restore_space(model._space, header["space"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, MarleneError):
-                raise
-            raise MarleneError(f"not the state of a learner, or damaged: {error}") from error
+    def _from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        if header["method"] != cls._method:
+            raise MarleneError(f"the state of method {header['method']!r}, expected {cls._method!r}")
+        parameters = dict(header["parameters"])
+        if not isinstance(parameters["features"], str):
+            parameters["features"] = dict(parameters["features"])
+        model = cls(base=_base_of(header["forest"]), drift=_drift_of(header["detectors"]), **parameters)
+        restore_space(model._space, header["space"])
         model._restore(header, arrays)
         return model
 
@@ -272,35 +261,6 @@ class BRMarlene(BlockLearner):
         if forest.kinds.tolist() != self._space.forest_kinds():
             raise MarleneError("not the state of a learner, or damaged: the kinds of the features")
         self._n_features = len(self._space)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learner to a file (npz with a JSON header), whole or not at all."""
-        save_state(path, FILE_KIND, FILE_VERSION, *self.state())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; a foreign or damaged file is an error that says so."""
-        header, arrays = load_state(path, FILE_KIND, FILE_VERSION)
-        try:
-            return cls.from_state(header, arrays)
-        except MarleneError as error:
-            raise MarleneError(f"{path}: {error}") from error
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle or a copy holds: parameters and arrays, or, with River objects in it, those too."""
-        try:
-            header, arrays = self.state()
-        except MarleneError:
-            return {"attributes": dict(self.__dict__)}
-        return {"state": state_bytes(header, arrays), "base": self.base, "drift": self.drift}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore what `__getstate__` gave."""
-        if "attributes" in state:
-            self.__dict__ = state["attributes"]
-            return
-        self.__dict__ = type(self).from_state(*bytes_state(state["state"])).__dict__
-        self.base, self.drift = state["base"], state["drift"]
 
     def load_kernels(self) -> None:
         """Compile the kernels, or load them from the cache, before they are needed."""

@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.state_files import load_state, save_state
 from marlene.kernels.resampling import mix_many
-from marlene.learners._base import BlockLearner
 from marlene.learners._chain import ClassifierChain
 from marlene.learners._committee import Transformation, require
 from marlene.learners._features import FeatureSpace
 from marlene.learners._multi_target import MultiTargetTree
 from marlene.learners._pruned_sets import PrunedSets
 from marlene.learners._relevance import BinaryRelevanceTrees
-from marlene.learners._state import bytes_state, plain, restore_space, space_header, state_bytes, wanted_features
+from marlene.learners._saved import SavedLearner
+from marlene.learners._state import plain, restore_space, space_header, wanted_features
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     from marlene.learners._committee import Arrays, Floats
     from marlene.streams import Feature
 
-FILE_KIND = "marlene-learner"
-FILE_VERSION = 1
 BLOCK = 256
 MOST_MEMBERS = 10_000
 TRANSFORMATIONS: dict[str, type[Transformation]] = {
@@ -45,13 +41,14 @@ def mean_over_members(scores: Floats) -> Floats:
     return total
 
 
-class CommitteeLearner(BlockLearner):
+class CommitteeLearner(SavedLearner):
     """An ensemble of multi-label classifiers of one sort.
 
     A subclass says when which member learns what, and how members are combined.
     """
 
     _kind: ClassVar[str]
+    _objects = ("transformation",)
 
     def __init__(
         self, transformation: Transformation, members: int, features: str | Mapping[Hashable, str], seed: int
@@ -155,16 +152,6 @@ class CommitteeLearner(BlockLearner):
         return header, arrays | {"keys": self._keys.copy()} | self._own_state()
 
     @classmethod
-    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Return the learner whose `state` this is; it goes on to the bit where that one stood."""
-        try:
-            return cls._from_state(header, arrays)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-            if isinstance(error, MarleneError):
-                raise
-            raise MarleneError(f"not the state of a learner, or damaged: {error}") from error
-
-    @classmethod
     def _from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
         if header["method"] != cls._kind:
             raise MarleneError(f"the state of method {header['method']!r}, expected {cls._kind!r}")
@@ -186,35 +173,6 @@ class CommitteeLearner(BlockLearner):
         require(min(model._seen, model._made, model._drifts) >= 0, "the numbers of examples and members")
         model._restore_own(arrays)
         return model
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learner to a file (npz with a JSON header), whole or not at all."""
-        save_state(path, FILE_KIND, FILE_VERSION, *self.state())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; a foreign or damaged file is an error that says so."""
-        header, arrays = load_state(path, FILE_KIND, FILE_VERSION)
-        try:
-            return cls.from_state(header, arrays)
-        except MarleneError as error:
-            raise MarleneError(f"{path}: {error}") from error
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle or a copy holds: parameters and arrays, or, with River objects in it, those too."""
-        try:
-            header, arrays = self.state()
-        except MarleneError:
-            return {"attributes": dict(self.__dict__)}
-        return {"state": state_bytes(header, arrays), "transformation": self.transformation}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore what `__getstate__` gave."""
-        if "attributes" in state:
-            self.__dict__ = state["attributes"]
-            return
-        self.__dict__ = type(self).from_state(*bytes_state(state["state"])).__dict__
-        self.transformation = state["transformation"]
 
     def load_kernels(self) -> None:
         """Compile the kernels, or load them from the cache, before they are needed."""
