@@ -9,6 +9,7 @@ import numpy as np
 from river import base
 
 from marlene._common.errors import MarleneError
+from marlene._common.labels import UNKNOWN, as_labels
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
     Truth = npt.NDArray[np.int8]
-
-UNKNOWN = -1
 
 
 class BlockLearner(base.MultiLabelClassifier):
@@ -143,7 +142,7 @@ class BlockLearner(base.MultiLabelClassifier):
         if hasattr(X, "columns") and not self._labels(stream):
             self._space.refuse_strangers(X.columns, stream)
         known = self._labels(stream)
-        truth = _as_truth_matrix(Y)
+        truth = as_labels(Y, "Y", wording=lambda row, column: f"Y, row {row}, column {column}")
         labels: list[Hashable] = list(Y.columns) if hasattr(Y, "columns") else known or list(range(truth.shape[1]))
         if len(labels) != truth.shape[1]:
             raise MarleneError(f"Y has {truth.shape[1]} columns, but {len(labels)} labels are known")
@@ -171,21 +170,6 @@ def _as_truth(label: Hashable, value: object) -> int:
     if value not in (0, 1):
         raise MarleneError(f"label {label!r}: expected 0 or 1, found {value!r}")
     return int(bool(value))
-
-
-def _as_truth_matrix(Y: Any) -> Truth:  # noqa: ANN401
-    try:
-        values = np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MarleneError(f"Y holds something that is not a number ({error})") from error
-    if values.ndim != 2:
-        raise MarleneError(f"Y has {values.ndim} dimensions, expected 2")
-    unknown = np.isnan(values) | (values == UNKNOWN)
-    wrong = ~unknown & (values != 0) & (values != 1)
-    if wrong.any():
-        row, column = (int(i) for i in np.argwhere(wrong)[0])
-        raise MarleneError(f"Y, row {row}, column {column}: expected 0 or 1, found {values[row, column]:g}")
-    return np.where(unknown, UNKNOWN, values).astype(np.int8)
 
 
 def _by_name(known: Sequence[Hashable], labels: list[Hashable], truth: Truth) -> tuple[list[Hashable], Truth]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene._common.labels import UNKNOWN
 from marlene.kernels.forest import Rows
-from marlene.learners._base import UNKNOWN
 from marlene.learners._committee import joined, part_of, require
 from marlene.learners._committee_learner import BLOCK, CommitteeLearner
 from marlene.learners._pruned_sets import checked_rows

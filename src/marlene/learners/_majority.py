@@ -8,7 +8,7 @@ import numpy as np
 from river import base
 
 from marlene._common.errors import MarleneError
-from marlene.metrics._checks import as_labels
+from marlene._common.labels import as_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.metrics._checks import as_labels
+from marlene._common.labels import as_labels
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene._common.labels import as_labels
 from marlene.kernels import scores as kernels
-from marlene.metrics._checks import as_labels, at_least_one, between_zero_and_one
+from marlene.metrics._checks import at_least_one, between_zero_and_one
 from marlene.metrics._label_scores import label_f1, label_precision, label_recall
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
+from marlene._common.labels import UNKNOWN, as_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ Kind: TypeAlias = Literal["numeric", "binary", "nominal"]
 KINDS: tuple[Kind, ...] = ("numeric", "binary", "nominal")
 Matrix: TypeAlias = "npt.NDArray[np.float64] | sp.csr_array"
 
-UNKNOWN_LABEL = -1
+UNKNOWN_LABEL = UNKNOWN
 """What stands in `Stream.Y` where an example's label is not known."""
 
 
@@ -140,7 +141,7 @@ class Stream:
             What the stream is called in reports.
         """
         matrix = as_matrix(X, name)
-        truth = as_labels(Y, name, labels)
+        truth = _label_matrix(Y, name, labels)
         if features is None:
             features = [f"x{i}" for i in range(matrix.shape[1])]
         if len(features) != matrix.shape[1]:
@@ -331,21 +332,12 @@ def as_matrix(X: Any, name: str) -> Matrix:  # noqa: ANN401 (whatever can be tur
     return array
 
 
-def as_labels(Y: Any, name: str, labels: Sequence[str] | None = None) -> npt.NDArray[np.int8]:  # noqa: ANN401
-    """Return `Y` as int8 with the values 0, 1 and `UNKNOWN_LABEL`; anything else is an error that says where."""
-    try:
-        values = np.asarray(Y.toarray() if sp.issparse(Y) else Y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MarleneError(f"{name}: Y holds something that is not a number ({error})") from error
-    if values.ndim != 2:
-        raise MarleneError(f"{name}: Y has {values.ndim} dimensions, expected 2")
-    unknown = np.isnan(values) | (values == UNKNOWN_LABEL)
-    wrong = ~unknown & (values != 0) & (values != 1)
-    if wrong.any():
-        row, column = (int(i) for i in np.argwhere(wrong)[0])
+def _label_matrix(Y: Any, name: str, labels: Sequence[str] | None = None) -> npt.NDArray[np.int8]:  # noqa: ANN401
+    def wording(row: int, column: int) -> str:
         label = repr(labels[column]) if labels is not None and column < len(labels) else str(column)
-        raise MarleneError(f"{name}: example {row}, label {label}: expected 0 or 1, found {values[row, column]:g}")
-    return np.where(unknown, UNKNOWN_LABEL, values).astype(np.int8)
+        return f"{name}: example {row}, label {label}"
+
+    return as_labels(Y, f"{name}: Y", wording=wording)
 
 
 def only_zero_or_one(X: Matrix) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,71 @@
+"""Matrices of labels, checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+UNKNOWN = -1
+"""What stands for a label that is not known."""
+
+
+def as_labels(
+    values: Any,  # noqa: ANN401 (array-like or sparse)
+    what: str,
+    *,
+    dimensions: int = 2,
+    unknown: bool = True,
+    wording: Callable[..., str] | None = None,
+) -> npt.NDArray[np.int8]:
+    """Return `values` as int8; anything but 0, 1 and (if `unknown`) -1 or NaN is an error that says where.
+
+    Parameters
+    ----------
+    values
+        An array or a sparse matrix.
+    what
+        What errors call it.
+    dimensions
+        How many it has.
+    unknown
+        Whether labels may be unknown.
+    wording
+        Makes a message from the indices of a wrong value, followed by ": expected 0 or 1, found …".
+
+    Examples
+    --------
+    >>> as_labels([[True, float("nan")]], "truth")
+    array([[ 1, -1]], dtype=int8)
+    >>> as_labels([[0, 1], [3, 1]], "truth")
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: truth[1, 0] is 3, expected 0, 1, or -1 where the label is not known
+    """
+    try:
+        array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+        if array.dtype not in (np.bool_, np.int8):
+            array = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MarleneError(f"{what} holds something that is not a number ({error})") from error
+    if array.ndim != dimensions:
+        raise MarleneError(f"{what} has {array.ndim} dimensions, expected {dimensions}")
+    if unknown and array.dtype == np.float64:
+        array = np.where(np.isnan(array), UNKNOWN, array)
+    right = (array == 0) | (array == 1)
+    if unknown:
+        right |= array == UNKNOWN
+    if not right.all():
+        where = tuple(int(i) for i in np.argwhere(~right)[0])
+        if wording is not None:
+            raise MarleneError(f"{wording(*where)}: expected 0 or 1, found {float(array[where]):g}")
+        expected = "0, 1, or -1 where the label is not known" if unknown else "0 or 1"
+        raise MarleneError(f"{what}[{', '.join(map(str, where))}] is {float(array[where]):g}, expected {expected}")
+    return np.require(array, np.int8, ["C", "W"])
