@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from marlene.drift import DDMOCIBank, NoneBank
+from marlene.drift import DDMOCIBank, NoneBank, OracleBank
 from marlene.kernels import ensemble_state as kernels
 from marlene.kernels.ensemble import run
 from marlene.kernels.performance import predict_tasks, update_tasks
@@ -167,7 +167,7 @@ class ForestDriver(Driver):
         bank, watching = NO_DETECTORS, kernels.ASKED
         if isinstance(self._detectors, DDMOCIBank):
             bank, watching = self._detectors, kernels.WATCHED
-        elif isinstance(self._detectors, NoneBank):
+        elif isinstance(self._detectors, NoneBank) or _is_silent(self._detectors):
             watching = kernels.UNWATCHED
         while True:
             status = run(
@@ -192,6 +192,11 @@ class ForestDriver(Driver):
             if status != kernels.GROW:
                 return int(status)
             forest.grow(*work.shortage.tolist())
+
+
+def _is_silent(detectors: DetectorBank) -> bool:
+    """Tell whether this is an oracle that has nothing to announce."""
+    return isinstance(detectors, OracleBank) and not detectors.arrays.announced.any()
 
 
 class BankDriver(Driver):
