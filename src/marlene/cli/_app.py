@@ -15,6 +15,7 @@ from marlene.cli._datasets import datasets
 from marlene.cli._generate import generate
 from marlene.cli._grid import grid
 from marlene.cli._methods import methods
+from marlene.cli._reproduce import reproduce
 from marlene.cli._run import run
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ app.command()(datasets)
 app.command()(methods)
 app.command()(generate)
 app.command()(grid)
+app.command()(reproduce)
 
 
 def _print_version(wanted: bool) -> None:

@@ -39,7 +39,7 @@ def grid(
     """Run every method of a grid on every stream with every seed, and keep the results."""
     runs = Grid.from_toml(file)
     try:
-        with _display() as watch:
+        with display() as watch:
             store = run_grid(runs, out, jobs=jobs, dask=dask, retry_failed=retry_failed, watch=watch)
     except KeyboardInterrupt:
         print(f"\nmarlene: stopped; what has ended is in {out}, the same command goes on", file=sys.stderr)
@@ -49,7 +49,7 @@ def grid(
 
 
 @contextlib.contextmanager
-def _display() -> Iterator[Callable[[GridProgress], None]]:
+def display() -> Iterator[Callable[[GridProgress], None]]:
     """Show how the grid stands: live on a terminal, else a line for every run that has ended."""
     console = Console(stderr=True)
     if not console.is_terminal:

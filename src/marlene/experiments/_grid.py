@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,6 +153,20 @@ class Grid:
             if key not in content:
                 raise MarleneError(f"{path}: there are no {key}; expected [[{key}]]")
         return cls(**content, where=str(path))
+
+    @classmethod
+    def of(cls, runs: Iterable[Run]) -> Grid:
+        """Return a grid of just these runs, in their order; they need not be every method on every stream.
+
+        Examples
+        --------
+        >>> once = Run({"load": "yeast"}, "majority")
+        >>> [run.title for run in Grid.of([once, Run({"load": "imdb"}, "ebr"), once]).runs()]
+        ['majority on yeast, seed 1', 'ebr on imdb, seed 1']
+        """
+        grid = cls.__new__(cls)
+        grid._runs = list({run.key: run for run in runs}.values())  # noqa: SLF001 (a grid's own)
+        return grid
 
     def runs(self) -> list[Run]:
         """Return all runs: stream by stream, method by method, seed by seed."""

@@ -179,13 +179,10 @@ def find(name: str, *, progress: Progress | None = None) -> Path:
     ...     find("imdb").name
     'Imdb.arff'
     """
-    entry = CATALOGUE[name]
-    cache = user_cache("data")
-    chosen = os.environ.get("MARLENE_DATA")
-    for folder in [Path(chosen), cache] if chosen else [cache]:
-        for path in (folder / entry.file, folder / f"{entry.file}.bz2"):
-            if path.is_file():
-                return path
+    found = local_file(name)
+    if found is not None:
+        return found
+    entry, cache = CATALOGUE[name], user_cache("data")
     target = cache / entry.file
     try:
         download(entry.url, target, entry.sha256, limit=entry.size, progress=progress)
@@ -194,6 +191,25 @@ def find(name: str, *, progress: Progress | None = None) -> Path:
             f"{name}: {error}; put {entry.file} or {entry.file}.bz2 into {cache} or the folder $MARLENE_DATA names"
         ) from error
     return target
+
+
+def local_file(name: str) -> Path | None:
+    """Return the file of a data set if this machine has it: from `$MARLENE_DATA` or the user's cache.
+
+    Examples
+    --------
+    >>> import tempfile, unittest.mock
+    >>> with unittest.mock.patch.dict(os.environ, MARLENE_DATA="", MARLENE_CACHE=tempfile.mkdtemp()):
+    ...     local_file("imdb") is None
+    True
+    """
+    entry = CATALOGUE[name]
+    chosen = os.environ.get("MARLENE_DATA")
+    for folder in [Path(chosen), user_cache("data")] if chosen else [user_cache("data")]:
+        for path in (folder / entry.file, folder / f"{entry.file}.bz2"):
+            if path.is_file():
+                return path
+    return None
 
 
 def verify(name: str) -> None:

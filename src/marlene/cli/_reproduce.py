@@ -1,0 +1,47 @@
+"""`marlene reproduce`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from marlene.cli._grid import MOST_ERRORS, SOME_FAILED, display
+from marlene.experiments.reproduce import ALL, TARGETS
+from marlene.experiments.reproduce import reproduce as reproduce_paper
+
+DEFAULT_OUT, QUICK_OUT = Path("reproduction"), Path("reproduction-quick")
+
+
+def reproduce(
+    target: Annotated[str, typer.Argument(help=f"What: {', '.join([*TARGETS, ALL])}.")],
+    runs: Annotated[int, typer.Option(min=1, help="How many seeds every method is run with; the paper has 30.")] = 30,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few minutes, to see that it works; ignores --runs.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="How many processes to use.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(help=f"The folder to write to. Default: {DEFAULT_OUT}, with --quick {QUICK_OUT}."),
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what failed before.")] = False,
+) -> None:
+    """Make a table or figure of the paper anew, with the paper's own numbers beside."""
+    folder = out or (QUICK_OUT if quick else DEFAULT_OUT)
+    try:
+        with display() as watch:
+            made = reproduce_paper(
+                target, folder, runs=runs, quick=quick, jobs=jobs, retry_failed=retry_failed, watch=watch
+            )
+    except KeyboardInterrupt:
+        print(f"\nmarlene: stopped; what has ended is in {folder}, the same command goes on", file=sys.stderr)
+        raise
+    for page in made.pages:
+        print(page)
+    for title, error in made.failures[:MOST_ERRORS]:
+        print(f"marlene: {title}: {error}", file=sys.stderr)
+    if made.failures:
+        print(f"marlene: {len(made.failures)} runs failed; {folder / 'runs'} has the errors", file=sys.stderr)
+        raise typer.Exit(SOME_FAILED)

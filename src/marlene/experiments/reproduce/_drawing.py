@@ -1,0 +1,89 @@
+"""How all figures look, and how they are saved."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.extras import optional
+from marlene._common.files import atomic_write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+INK, FAINT = "#222222", "#8a8a8a"
+# Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
+ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
+BLUE, VERMILION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
+STYLE = {
+    "axes.edgecolor": FAINT,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 9,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 9.5,
+    "figure.dpi": 100,
+    "font.size": 9,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.5,
+    "pdf.fonttype": 42,
+    "savefig.dpi": 160,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "marlene",
+    "text.color": INK,
+    "xtick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "xtick.labelsize": 8.5,
+    "ytick.color": FAINT,
+    "ytick.labelcolor": INK,
+    "ytick.labelsize": 8.5,
+}
+
+
+@contextlib.contextmanager
+def figure_style() -> Iterator[None]:
+    """Draw in the one style that all figures have."""
+    with optional("matplotlib", "experiments", "drawing a figure").rc_context(STYLE):
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of this size in inches, without a window."""
+    made: Any = optional("matplotlib.figure", "experiments", "drawing a figure")
+    return made.Figure(figsize=(width, height), layout="constrained")  # type: ignore[no-any-return]
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write NAME.png, NAME.svg and NAME.pdf; the same figure gives the same bytes on any day."""
+    undated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    for kind in FORMATS:
+        with figure_style(), atomic_write(folder / f"{name}.{kind}") as file:
+            figure.savefig(file, format=kind, metadata=undated[kind], facecolor="white")
+
+
+def leave_out_starts(axes: Axes, curves: Sequence[npt.NDArray[np.float64]]) -> None:
+    """Begin the vertical axis below nearly all of the curves; their first steps from 0 would flatten the rest."""
+    if not curves:
+        return
+    low = min(float(np.quantile(curve, 0.06)) for curve in curves)
+    high = max(float(np.quantile(curve, 0.995)) for curve in curves)
+    axes.set_ylim(max(0.0, low - 0.05), min(1.01, high + 0.05))
+
+
+def mark_drifts(axes: Axes, times: Any, **options: Any) -> None:  # noqa: ANN401
+    """Draw a line where a label drifts."""
+    for time in times:
+        axes.axvline(time, color=INK, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1, **options)

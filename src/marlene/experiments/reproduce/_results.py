@@ -1,0 +1,102 @@
+"""The runs of a store by what was run, whatever their seeds."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene.experiments._store import DONE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import numpy.typing as npt
+
+    from marlene.experiments._grid import Run
+    from marlene.experiments._store import ResultStore
+
+FAILED_TEXT = "failed"
+
+
+class Results:
+    """What a store holds, asked for by a run of any seed.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from marlene.experiments import Grid, run_grid
+    >>> grid = Grid([{"load": "yeast", "limit": 100}], [{"name": "majority"}], seeds=2)
+    >>> results = Results(run_grid(grid, tempfile.mkdtemp()))
+    >>> run = grid.runs()[0]
+    >>> results.seeds(run), round(results.mean(run, "micro_gmean"), 3)
+    ((1, 2), 0.601)
+    """
+
+    def __init__(self, store: ResultStore) -> None:
+        self._store = store
+        self._rows: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        for row in store.frame().iter_rows(named=True):
+            key = (row["stream"], row["method"], row["options"], row["evaluation"])
+            self._rows.setdefault(key, []).append(row)
+
+    def rows(self, run: Run, seeds: Collection[int] | None = None) -> list[dict[str, Any]]:
+        """Return the rows of all seeds (or of these) with which this has been done, by seed."""
+        done = (row for row in self._all(run) if row["status"] == DONE)
+        return sorted((row for row in done if seeds is None or row["seed"] in seeds), key=lambda row: int(row["seed"]))
+
+    def seeds(self, run: Run) -> tuple[int, ...]:
+        """Return the seeds with which this has been done."""
+        return tuple(row["seed"] for row in self.rows(run))
+
+    def values(self, run: Run, column: str) -> list[float]:
+        """Return a figure of every seed."""
+        return [float(row[column]) for row in self.rows(run)]
+
+    def mean(self, run: Run, column: str, seeds: Collection[int] | None = None) -> float | None:
+        """Return a figure's mean over all seeds (or these); None if there are none."""
+        values = [float(row[column]) for row in self.rows(run, seeds)]
+        return statistics.fmean(values) if values else None
+
+    def cell(self, run: Run, column: str) -> float | str | None:
+        """Return what a table shows: the mean, "failed" if this failed with every seed, None if it was not run."""
+        mean = self.mean(run, column)
+        return FAILED_TEXT if mean is None and self._all(run) else mean
+
+    def traces(self, run: Run, *names: str, seeds: Collection[int] | None = None) -> list[dict[str, npt.NDArray[Any]]]:
+        """Return arrays of every seed (or of these); a seed that lacks one of them is left out."""
+        found = (self._store.traces(row["key"]) for row in self.rows(run, seeds))
+        return [{name: arrays[name] for name in names} for arrays in found if all(name in arrays for name in names)]
+
+    def mean_steps(self, run: Run, seeds: Collection[int] | None = None) -> npt.NDArray[np.float64]:
+        """Return the figures at every scored step, the mean over all seeds (or these); no steps if there are none."""
+        total: npt.NDArray[np.float64] = np.zeros((0, 4))
+        traces = self.traces(run, "steps", seeds=seeds)
+        for arrays in traces:
+            total = arrays["steps"] + (total if len(total) else 0.0)
+        return total / max(1, len(traces))
+
+    def _all(self, run: Run) -> list[dict[str, Any]]:
+        plain = (run.stream, run.options, run.evaluation)
+        stream, options, evaluation = (json.dumps(part, sort_keys=True) for part in plain)
+        return self._rows.get((stream, run.method, options, evaluation), [])
+
+
+def seeds_in_words(seeds: tuple[int, ...]) -> str:
+    """Return seeds as short as they can be said.
+
+    Examples
+    --------
+    >>> seeds_in_words((1, 2, 3)), seeds_in_words((1, 3)), seeds_in_words(()), seeds_in_words((2,))
+    ('1–3', '1, 3', 'none', '2')
+    """
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]}–{seeds[-1]}"
+    return ", ".join(map(str, seeds)) or "none"

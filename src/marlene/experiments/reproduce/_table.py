@@ -1,0 +1,187 @@
+"""A table, written as Markdown, CSV and LaTeX with the same text in every cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from marlene._common.files import atomic_write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Value = str | float | int | None
+NOT_RUN = "not run"
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "±": r"$\pm$", "×": r"$\times$",
+    "χ²": r"$\chi^2$", "|": r"$|$", "−": "$-$", "≤": r"$\le$",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    heading
+        What stands above it.
+    digits
+        How many digits after the point numbers have.
+    absent
+        What stands for None.
+    best
+        Whether the greatest or the least number is emphasised.
+    """
+
+    heading: str
+    digits: int = 3
+    absent: str = NOT_RUN
+    best: Literal["max", "min", ""] = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of values under columns.
+
+    Parameters
+    ----------
+    name
+        What its files are called.
+    caption
+        What it shows, in a sentence or two.
+    columns, rows
+        The content.
+    compared
+        Where the best number is looked for: in each column; or in each row, among the paper's columns and among ours.
+
+    Examples
+    --------
+    >>> table = Table("t", "", [Column("method"), Column("Macro", best="max")], [["ebr", 0.25], ["ecc", 0.2]])
+    >>> print(table.markdown())
+    | method | Macro |
+    |---|---|
+    | ebr | **0.250** |
+    | ecc | 0.200 |
+    >>> print(table.csv(), end="")
+    method,Macro
+    ebr,0.250
+    ecc,0.200
+    """
+
+    name: str
+    caption: str
+    columns: list[Column]
+    rows: list[list[Value]]
+    compared: Literal["columns", "rows"] = "columns"
+    _best: set[tuple[int, int]] = field(default_factory=set, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.compared == "columns":
+            groups = [[(i, j) for i in range(len(self.rows))] for j, column in enumerate(self.columns) if column.best]
+        else:
+            groups = [
+                [(i, j) for j, column in enumerate(self.columns) if column.best and is_paper(column) == papers]
+                for i in range(len(self.rows))
+                for papers in (False, True)
+            ]
+        for group in groups:
+            self._mark(group)
+
+    def text(self, row: int, column: int) -> str:
+        """Return what stands in a cell."""
+        value, described = self.rows[row][column], self.columns[column]
+        if value is None:
+            return described.absent
+        return f"{value:.{described.digits}f}" if isinstance(value, float) else str(value)
+
+    def markdown(self) -> str:
+        """Return the table as Markdown; the best numbers are bold."""
+        lines = [[column.heading for column in self.columns], *self._texts(lambda text: f"**{text}**")]
+        written = [f"| {' | '.join(cell.replace('|', r'&#124;') for cell in line)} |" for line in lines]
+        return "\n".join([written[0], "|" + "---|" * len(self.columns), *written[1:]])
+
+    def csv(self) -> str:
+        """Return the table as comma-separated values, with a line of headings."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([column.heading for column in self.columns])
+        writer.writerows(self._texts(str))
+        return file.getvalue()
+
+    def latex(self) -> str:
+        """Return the table as a LaTeX `tabular` with rules of `booktabs`; the best numbers are bold."""
+        numbers = "".join("r" if any(isinstance(r[j], float) for r in self.rows) else "l" for j in self._places())
+        head = " & ".join(in_latex(column.heading) for column in self.columns)
+        body = [" & ".join(line) + r" \\" for line in self._texts(lambda text: rf"\textbf{{{text}}}", in_latex)]
+        start = [
+            f"% {' '.join(self.caption.split())}",
+            rf"\begin{{tabular}}{{{numbers}}}",
+            r"\toprule",
+            head + r" \\",
+            r"\midrule",
+        ]
+        return "\n".join([*start, *body, r"\bottomrule", r"\end{tabular}", ""])
+
+    def write(self, folder: Path) -> None:
+        """Write NAME.csv and NAME.tex into a folder."""
+        for suffix, text in ((".csv", self.csv()), (".tex", self.latex())):
+            with atomic_write(folder / f"{self.name}{suffix}") as file:
+                file.write(text.encode())
+
+    def _places(self) -> range:
+        return range(len(self.columns))
+
+    def _texts(self, emphasise: Callable[[str], str], escape: Callable[[str], str] = str) -> list[list[str]]:
+        """Return all cells as text that is escaped, and emphasised where it is the best."""
+        texts = [[escape(self.text(i, j)) for j in self._places()] for i in range(len(self.rows))]
+        for i, j in self._best:
+            texts[i][j] = emphasise(texts[i][j])
+        return texts
+
+    def _mark(self, places: list[tuple[int, int]]) -> None:
+        """Note the best numbers among these places: those whose text is the same as the best one's."""
+        numbers: dict[tuple[int, int], float] = {}
+        for i, j in places:
+            value = self.rows[i][j]
+            if isinstance(value, float):
+                numbers[i, j] = value
+        if len(numbers) > 1:
+            sign = 1 if self.columns[places[0][1]].best == "max" else -1
+            best = max(numbers, key=lambda place: sign * numbers[place])
+            self._best.update(place for place in numbers if self.text(*place) == self.text(*best))
+
+
+def is_paper(column: Column) -> bool:
+    """Tell whether a column holds what the paper prints."""
+    return column.heading.endswith(PAPER)
+
+
+PAPER = "(paper)"
+
+
+def papers(heading: str, digits: int = 3, best: Literal["max", "min", ""] = "") -> Column:
+    """Return the column of the paper's own numbers beside the column with this heading.
+
+    Examples
+    --------
+    >>> papers("yeast").heading
+    'yeast (paper)'
+    """
+    return Column(f"{heading} {PAPER}", digits, "", best)
+
+
+def in_latex(text: str) -> str:
+    r"""Return text in which nothing has a meaning to LaTeX that it does not have to a reader.
+
+    Examples
+    --------
+    >>> in_latex("macro_gmean ± 5 %")
+    'macro\\_gmean $\\pm$ 5 \\%'
+    """
+    text = text.replace("χ²", "\0")
+    return "".join(LATEX.get(letter, letter) for letter in text).replace("\0", LATEX["χ²"])
