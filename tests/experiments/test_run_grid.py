@@ -218,3 +218,16 @@ def test_an_absent_package_is_named(monkeypatch, tmp_path, module, options):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MarleneError, match=rf"needs the package {module}: pip install \"marlene\[experiments\]\""):
         run_grid(small(), tmp_path, **options)
+
+
+def grown_in_a_worker():
+    """Return what a process of the pool thinks of growing."""
+    return sys.modules["joblib.externals.loky.process_executor"]._USE_PSUTIL
+
+
+def test_a_process_that_grows_is_not_taken_for_leaking():
+    pool = _pools.Processes(1)
+    try:
+        assert pool._executor.submit(grown_in_a_worker).result() is False
+    finally:
+        pool.close()
