@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from marlene.experiments._grid import Run
 
 PATIENCE = "20s"
+SHORTLY = 2.0
 
 
 class Pool(Protocol):
@@ -110,9 +111,17 @@ class Processes:
     def close(self) -> None:
         """End the processes."""
         # Not shutdown(kill_workers=True): it stumbles over a run that no process has begun yet.
-        for process in list(self._executor._processes.values()):  # noqa: SLF001 (there is no other way to them)
+        executor = self._executor
+        processes = list(executor._processes.values())  # noqa: SLF001 (there is no other way to them)
+        for process in processes:
             process.terminate()
-        self._executor.shutdown(wait=True)
+        for process in processes:
+            process.join()
+        # One of them may have died with this lock in hand, for which the executor would wait for ever.
+        lock = executor._processes_management_lock  # noqa: SLF001
+        lock.acquire(timeout=SHORTLY)
+        lock.release()
+        executor.shutdown(wait=True)
 
 
 def _settle(parent: int) -> None:
