@@ -43,12 +43,21 @@ def load_ensembles(learners: Any) -> None:  # noqa: ANN401
         learners.create(name).load_kernels()
 
 
+def load_marlene(learners: Any) -> None:  # noqa: ANN401
+    learners.Marlene().load_kernels()
+    banks = importlib.import_module("marlene.banks")
+    for bank in (banks.NaiveBayesBank(), banks.LinearBank()):
+        bank.learn(bank.add(), [], [1])
+        bank.votes([])
+
+
 PARTS = {
     "forest": ("marlene.trees", load_forest),
     "detectors": ("marlene.drift", load_detectors),
     "scores": ("marlene.metrics", load_scores),
     "BR- and BRPW-MARLENE": ("marlene.learners", load_learner),
     "ensembles": ("marlene.learners", load_ensembles),
+    "Marlene": ("marlene.learners", load_marlene),
 }
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marlene.learners import BRMarlene, BRPWMarlene, BRResampled
+    from marlene.learners import BRMarlene, BRPWMarlene, BRResampled, Marlene
 
-__all__ = ["BRMarlene", "BRPWMarlene", "BRResampled"]
+__all__ = ["BRMarlene", "BRPWMarlene", "BRResampled", "Marlene"]
 
 __version__ = "0.1.0.dev0"
 

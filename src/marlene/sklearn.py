@@ -133,14 +133,16 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Values:  # noqa: ANN401
-        """Return the more probable value of the label (n,) or of every label (n × labels)."""
-        positive = self._probabilities(X) > 0.5
+        """Return the value of the label (n,) or of every label (n × labels) that the method decides for."""
+        X = self._checked(X)
+        positive = self.model_.predict_many(X)
         predicted = [values[column.astype(np.int64)] for values, column in zip(self._values, positive.T, strict=True)]
         return predicted[0] if self._one_dimensional else np.column_stack(predicted)
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
         """Return P(value) of the label (n × values), or of many labels P(second value) (n × labels)."""
-        probabilities = self._probabilities(X)
+        X = self._checked(X)
+        probabilities: npt.NDArray[np.float64] = self.model_.predict_proba_many(X)
         if not self._one_dimensional:
             return probabilities
         if len(self._values[0]) == 1:
@@ -201,11 +203,10 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise MarleneError(f"method {self.method} cannot be an estimator of scikit-learn's")
         return model.clone(new_params={"features": features})
 
-    def _probabilities(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+    def _checked(self, X: Any) -> Any:  # noqa: ANN401
+        """Return X as the learner takes it."""
         check_is_fitted(self, "model_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
-        probabilities: npt.NDArray[np.float64] = self.model_.predict_proba_many(X)
-        return probabilities
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
 
 
 def _as_classes(classes: Any, columns: Values) -> list[Values]:  # noqa: ANN401

@@ -201,9 +201,9 @@ def test_a_seed_reaches_rivers_random_numbers():
     [
         (
             "majorty",
-            r"there is no method 'majorty' \(did you mean majority\?\); known: br-marlene, brpw-marlene, br-resampled",
+            r"there is no method 'majorty' \(did you mean majority\?\); known: marlene, br-marlene, brpw-marlene",
         ),
-        ("", "there is no method ''; known: br-marlene, brpw-marlene, br-resampled"),
+        ("", "there is no method ''; known: marlene, br-marlene, brpw-marlene, br-resampled"),
         ("xyz", "there is no method 'xyz'; known: .*river:<dotted.Class>"),
         ("river:", "River has no ''"),
         ("river:GaussianNB", "River has no 'GaussianNB'; expected a class like river:tree.HoeffdingTreeClassifier"),

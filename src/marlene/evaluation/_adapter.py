@@ -32,6 +32,35 @@ class BlockLearner(Protocol):
         ...
 
 
+@runtime_checkable
+class Decider(Protocol):
+    """A `BlockLearner` that decides itself, and not by whether a probability is above 0.5."""
+
+    def decide_then_train(self, X: Any, Y: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:  # noqa: ANN401
+        """Predict, then learn, row after row; return the probability and the prediction of every label."""
+        ...
+
+    def decide_many(self, X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:  # noqa: ANN401
+        """Return the probability and the prediction of every label of every row."""
+        ...
+
+
+def tested(learner: BlockLearner, X: Any, Y: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:  # noqa: ANN401
+    """Let a learner predict, then learn; return probabilities and predictions."""
+    if isinstance(learner, Decider):
+        return learner.decide_then_train(X, Y)
+    probabilities = learner.test_then_train(X, Y)
+    return probabilities, (probabilities > 0.5).astype(np.int8)
+
+
+def decided(learner: BlockLearner, X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:  # noqa: ANN401
+    """Let a learner predict; return probabilities and predictions."""
+    if isinstance(learner, Decider):
+        return learner.decide_many(X)
+    probabilities = learner.predict_proba_many(X)
+    return probabilities, (probabilities > 0.5).astype(np.int8)
+
+
 def as_block_learner(model: Any, stream: Stream) -> BlockLearner:  # noqa: ANN401
     """Return the model itself if it takes blocks, else in a wrapper that hands it row after row."""
     multi_label = callable(getattr(model, "learn_one", None)) and callable(getattr(model, "predict_one", None))

@@ -11,7 +11,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
-from marlene.evaluation._adapter import as_block_learner
+from marlene.evaluation._adapter import as_block_learner, decided, tested
 from marlene.evaluation._checkpoint import Checkpoint
 from marlene.evaluation._result import FIGURES, PrequentialResult
 from marlene.metrics import Scores
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Predictions = npt.NDArray[np.int8]
     from river.base import MultiLabelClassifier
 
     from marlene.streams import Stream
@@ -259,7 +262,7 @@ class _Run:
             if self.every is not None:
                 stop = min(stop, self.done + self.every - self.done % self.every)
             rows = slice(self.done, stop)
-            spent = self._timed(self.learner.test_then_train, self.stream.X[rows], self.stream.Y[rows])
+            spent = self._timed(tested, self.stream.X[rows], self.stream.Y[rows])
             yield self._progress()
             size = max(1, min(4 * size, int((stop - rows.start) * SECONDS_PER_BLOCK / max(spent, 1e-3))))
 
@@ -269,7 +272,7 @@ class _Run:
         delay = min(delay, n)
         for t in range(self.done, n + delay):
             if t < n:
-                self._timed(self.learner.predict_proba_many, self.stream.X[t : t + 1])
+                self._timed(decided, self.stream.X[t : t + 1])
             if t >= delay:
                 self._learn(t - delay)
             slow = self.learn_seconds - reported > SECONDS_PER_BLOCK
@@ -282,20 +285,21 @@ class _Run:
         self.learner.learn_many(self.stream.X[t : t + 1], self.stream.Y[t : t + 1])
         self.learn_seconds += time.process_time() - began
 
-    def _timed(self, predict: Callable[..., npt.NDArray[np.float64]], *block: Any) -> float:  # noqa: ANN401
+    def _timed(self, predict: Callable[..., tuple[Floats, Predictions]], *block: Any) -> float:  # noqa: ANN401
         began = time.process_time()
-        probabilities = predict(*block)
+        probabilities, predictions = predict(self.learner, *block)
         spent = time.process_time() - began
         self.learn_seconds += spent
-        self._score(probabilities)
+        self._score(probabilities, predictions)
         return spent
 
-    def _score(self, probabilities: npt.NDArray[np.float64]) -> None:
+    def _score(self, probabilities: Floats, predictions: Predictions) -> None:
         begin, end = self.done, self.done + len(probabilities)
         if probabilities.shape[1] == 0:
             probabilities = np.full((len(probabilities), self.proba.shape[1]), 0.5)
+            predictions = np.zeros(probabilities.shape, np.int8)
         self.proba[begin:end] = probabilities
-        self.pred[begin:end] = probabilities > 0.5
+        self.pred[begin:end] = predictions
         first = max(begin, self.start + 1)
         if first < end:
             truth, pred = self.stream.Y[first:end], self.pred[first:end]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.evaluation._adapter import as_block_learner
+from marlene.evaluation._adapter import as_block_learner, decided, tested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from marlene.streams import Stream
 
     Floats = npt.NDArray[np.float64]
+    Predictions = npt.NDArray[np.int8]
 
 POINTS = 200
 
@@ -65,7 +66,17 @@ class Watched:
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, row after row, and do on the way what is due."""
-        return np.concatenate([self._learner.test_then_train(X[rows], Y[rows]) for rows in self._parts(len(Y))])
+        return self.decide_then_train(X, Y)[0]
+
+    def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Predictions]:  # noqa: ANN401
+        """Do the same; return probabilities and predictions."""
+        parts = [tested(self._learner, X[rows], Y[rows]) for rows in self._parts(len(Y))]
+        probabilities, predictions = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return probabilities, predictions
+
+    def decide_many(self, X: Any) -> tuple[Floats, Predictions]:  # noqa: ANN401
+        """Return the probability and the prediction of every label of every row."""
+        return decided(self._learner, X)
 
     def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
         """Return the probability of every label of every row."""

@@ -49,6 +49,15 @@ class BlockLearner(base.MultiLabelClassifier):
     def _predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of every row, NaN without evidence."""
 
+    def _decide(self, probabilities: Floats) -> Truth:
+        """Return the predictions that go with P(label), NaN without evidence."""
+        return (probabilities > 0.5).astype(np.int8)
+
+    def _test(self, rows: Rows, truth: Truth, probabilities: Floats) -> Truth:
+        """Learn rows of the target, writing P(label) before each, and return the predictions before each."""
+        self._run(None, rows, truth, probabilities)
+        return self._decide(probabilities)
+
     def declare(self, features: Sequence[Feature], labels: Sequence[Hashable] = (), stream: str | None = None) -> None:
         """Tell the learner names and kinds of a stream's features, and its labels, before its first example.
 
@@ -83,14 +92,14 @@ class BlockLearner(base.MultiLabelClassifier):
     def predict_proba_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, dict[bool, float]]:  # noqa: ANN401
         """Return the probabilities of every target label; 0.5 where there is no evidence."""
         rows, _additions = self._space.rows_of_dicts([x], learning=False)
-        return {
-            label: {False: 1 - p, True: p}
-            for label, p in zip(self._labels(None), self._probabilities(rows)[0].tolist(), strict=True)
-        }
+        probabilities = _without_gaps(self._probabilities(rows))[0].tolist()
+        return {label: {False: 1 - p, True: p} for label, p in zip(self._labels(None), probabilities, strict=True)}
 
     def predict_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, bool]:  # noqa: ANN401
         """Return the prediction of every target label; without evidence, False."""
-        return {label: p[True] > 0.5 for label, p in self.predict_proba_one(x).items()}
+        rows, _additions = self._space.rows_of_dicts([x], learning=False)
+        predictions = self._decide(self._probabilities(rows))[0].astype(bool).tolist()
+        return dict(zip(self._labels(None), predictions, strict=True))
 
     def learn_many(self, X: Any, Y: Any, stream: str | None = None) -> None:  # noqa: ANN401 (array-likes)
         """Learn many examples, one after the other.
@@ -109,24 +118,33 @@ class BlockLearner(base.MultiLabelClassifier):
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict and then learn examples of the target, one after the other; return P(label) before learning."""
+        return self.decide_then_train(X, Y)[0]
+
+    def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Truth]:  # noqa: ANN401
+        """Do what `test_then_train` does; return P(label) and the predictions, both before learning."""
         rows, truth = self._take(X, Y, None)
         probabilities = np.full((len(truth), len(self._labels(None))), 0.5)
-        self._run(None, rows, truth, probabilities)
-        return _without_gaps(probabilities)
+        predictions = self._test(rows, truth, probabilities)
+        return _without_gaps(probabilities), predictions
+
+    def decide_many(self, X: Any) -> tuple[Floats, Truth]:  # noqa: ANN401
+        """Return P(label) and the predictions (examples × target labels)."""
+        probabilities = self._probabilities(self._rows(X, None, learning=False)[0])
+        predictions = self._decide(probabilities)
+        return _without_gaps(probabilities), predictions
 
     def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
         """Return P(label) (examples × target labels)."""
-        rows = self._rows(X, None, learning=False)[0]
-        return self._probabilities(rows)
+        return self.decide_many(X)[0]
 
-    def predict_many(self, X: Any) -> npt.NDArray[np.int8]:  # noqa: ANN401
+    def predict_many(self, X: Any) -> Truth:  # noqa: ANN401
         """Return the predictions (examples × target labels), 0 or 1."""
-        return (self.predict_proba_many(X) > 0.5).astype(np.int8)
+        return self.decide_many(X)[1]
 
     def _probabilities(self, rows: Rows) -> Floats:
         probabilities = np.full((len(rows.starts) - 1, len(self._labels(None))), 0.5)
         self._predict(rows, probabilities)
-        return _without_gaps(probabilities)
+        return probabilities
 
     def _rows(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
         if hasattr(X, "columns") and hasattr(X, "dtypes"):

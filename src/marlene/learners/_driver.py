@@ -115,6 +115,15 @@ class Driver:
         count = self._work.position[kernels.JOBS]
         return kernels.Jobs(*(array[:count] for array in self._work.jobs))
 
+    def freeze(self, tree: int) -> None:
+        """Take note that a classifier learns no more: it votes as it did."""
+
+    def thaw(self, tree: int) -> None:
+        """Forget a classifier that is about to be removed."""
+
+    def load_kernels(self) -> None:
+        """Compile the kernels that rows do not need at once, or load them from the cache."""
+
     def _prepare(self, members: Members, n_tasks: int, n_features: int, block: Block) -> Work:
         wanted = (len(members.tree), n_tasks, n_features, len(members.positive))
         sizes = tuple(map(max, wanted, self._sizes))
@@ -164,11 +173,7 @@ class ForestDriver(Driver):
         """Go on with a block; return `DONE`, `ASK_DETECTORS`, `REACT` or `JUDGE`."""
         forest = self._forest
         work = self._prepare(members, len(tasks.latest), len(forest.arrays.kind), block)
-        bank, watching = NO_DETECTORS, kernels.ASKED
-        if isinstance(self._detectors, DDMOCIBank):
-            bank, watching = self._detectors, kernels.WATCHED
-        elif isinstance(self._detectors, NoneBank) or _is_silent(self._detectors):
-            watching = kernels.UNWATCHED
+        bank, watching = watchers(self._detectors)
         while True:
             status = run(
                 forest.arrays,
@@ -194,9 +199,12 @@ class ForestDriver(Driver):
             forest.grow(*work.shortage.tolist())
 
 
-def _is_silent(detectors: DetectorBank) -> bool:
-    """Tell whether this is an oracle that has nothing to announce."""
-    return isinstance(detectors, OracleBank) and not detectors.arrays.announced.any()
+def watchers(detectors: DetectorBank) -> tuple[DDMOCIBank, int]:
+    """Return the detectors a kernel asks itself, and who watches: those, nobody, or others that the caller asks."""
+    if isinstance(detectors, DDMOCIBank):
+        return detectors, kernels.WATCHED
+    silent = isinstance(detectors, OracleBank) and not detectors.arrays.announced.any()
+    return NO_DETECTORS, kernels.UNWATCHED if silent or isinstance(detectors, NoneBank) else kernels.ASKED
 
 
 class BankDriver(Driver):
@@ -206,15 +214,6 @@ class BankDriver(Driver):
         super().__init__(expected)
         self._bank = bank
         self._n_features = 0
-
-    def freeze(self, tree: int) -> None:
-        """Take note that a classifier learns no more: it votes as it did."""
-
-    def thaw(self, tree: int) -> None:
-        """Forget a classifier that is about to be removed."""
-
-    def load_kernels(self) -> None:
-        """Do nothing: there are no further kernels."""
 
     def add_features(self, kinds: list[int | str]) -> None:
         """Append features."""

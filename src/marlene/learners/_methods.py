@@ -18,6 +18,7 @@ from marlene.learners._brpw_marlene import BRPWMarlene
 from marlene.learners._chain import ClassifierChain
 from marlene.learners._goowe import GOOWE
 from marlene.learners._majority import Majority
+from marlene.learners._marlene import Marlene
 from marlene.learners._multi_target import MultiTargetTree
 from marlene.learners._pruned_sets import PrunedSets
 from marlene.learners._relevance import BinaryRelevanceTrees
@@ -82,6 +83,13 @@ def _of(
 METHODS = {
     method.name: method
     for method in [
+        Method(
+            "marlene",
+            "naive Bayes and linear models, transfer behind a gate, thresholds learnt online",
+            "",
+            Marlene,
+            ("drift", "base", "transfer", "objective"),
+        ),
         Method("br-marlene", "all sub-classifiers vote on every label, weighted by use", PAPER, BRMarlene, ("drift",)),
         Method("brpw-marlene", "BR-MARLENE and a model of every pair of labels", PAPER, BRPWMarlene, BRPW_OPTIONS),
         Method("br-resampled", "BR-MARLENE without transfer", "", BRResampled, ("drift",)),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene.banks import InputBank
 from marlene.drift import BANKS
 from marlene.kernels.performance import COLUMNS, LANES
 from marlene.learners._ensemble import FIRST_CAPACITY
@@ -58,7 +59,7 @@ def restore_space(space: FeatureSpace, header: Mapping[str, Any]) -> None:
 
 def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
     """Return a JSON header and named arrays; an ensemble that holds River objects cannot be had so."""
-    if not isinstance(ensemble.bank, HoeffdingForest) or ensemble.detectors.settings()["name"] not in BANKS:
+    if not isinstance(ensemble.bank, HoeffdingForest | InputBank) or ensemble.detectors.settings()["name"] not in BANKS:
         raise MarleneError("a learner that holds River objects cannot be saved: only arrays can, never Python objects")
     count = len(ensemble.origins)
     arrays: Arrays = {f"forest.{name}": array for name, array in ensemble.bank.state().items()}
@@ -106,7 +107,8 @@ def restore_ensemble(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapp
 
 
 def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    forest = HoeffdingForest.from_state(part_of(arrays, "forest."), header["forest"])
+    kind: Any = type(ensemble.bank)
+    forest = kind.from_state(part_of(arrays, "forest."), header["forest"])
     detectors = BANKS[header["detectors"]["name"]].from_state(part_of(arrays, "detectors."))
     origins = [o and Origin(o[0], _unlisted(o[1]), int(o[2])) for o in header["origins"]]
     count = len(origins)

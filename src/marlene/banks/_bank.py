@@ -1,0 +1,279 @@
+"""What the banks of simple classifiers have in common: inputs, ids, and arrays with room for more of both."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene.kernels.forest import Rows
+from marlene.kernels.performance import LANES
+from marlene.kernels.scales import PRESENCE, Scales
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+    Arrays = dict[str, npt.NDArray[Any]]
+
+NUMERIC, BINARY = 0, 2
+NAMES: dict[str, int] = {"numeric": NUMERIC, "binary": BINARY}
+
+
+class InputBank(ABC):
+    """Any number of binary classifiers of one sort, known by their ids, over the same features.
+
+    A numeric or a binary feature is one input. A nominal one has an input for each of its values but the first, which
+    is the absence of the others. What is missing says nothing, for or against.
+    """
+
+    name: ClassVar[str]
+    """What the bank is called in settings."""
+
+    def __init__(self) -> None:
+        self._kinds: Ints = np.zeros(0, np.int64)
+        self._first: Ints = np.zeros(0, np.int64)
+        self._alive = np.zeros(0, np.bool_)
+        self._scales = _no_scales()
+        self._arrays: Any = self._new_arrays(0, 0, 0)
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Return the parameters, as JSON can hold them."""
+
+    @abstractmethod
+    def _new_arrays(self, inputs: int, numeric: int, capacity: int) -> Any:  # noqa: ANN401 (a NamedTuple)
+        """Return arrays of zeros; the last axis is the classifier, and the first of three that of inputs."""
+
+    @abstractmethod
+    def _votes(self, rows: Rows, ids: Ints, out: Floats) -> None:
+        """Write the votes (classifiers × 2) on one row."""
+
+    @abstractmethod
+    def _learn(self, ids: Ints, rows: Rows, truth: Ints, weights: Ints) -> None:
+        """Train classifiers on one row."""
+
+    @property
+    def arrays(self) -> Any:  # noqa: ANN401 (a NamedTuple)
+        """The arrays themselves, for kernels; `add` and `add_features` may replace them by larger ones."""
+        return self._arrays
+
+    @property
+    def scales(self) -> Scales:
+        """What is known of the inputs, for kernels."""
+        return self._scales
+
+    @property
+    def kinds(self) -> Ints:
+        """For every feature 0 if it is numeric, else the number of its values."""
+        return self._kinds.copy()
+
+    @property
+    def ids(self) -> Ints:
+        """Ids of all classifiers, ascending."""
+        return np.flatnonzero(self._alive).astype(np.int64)
+
+    def __len__(self) -> int:
+        return int(self._alive.sum())
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items())
+        return f"<{type(self).__name__}({settings}) of {len(self)} classifiers>"
+
+    def clone(self) -> Self:
+        """Return an empty bank with the same settings."""
+        return type(self)(**self.settings())
+
+    def add(self, count: int = 1) -> Ints:
+        """Add untrained classifiers and return their ids, the lowest ones that are free."""
+        lacking = count - int((~self._alive).sum())
+        if lacking > 0:
+            used = len(self._alive)
+            capacity = -(-max(used + lacking, used + used // 2) // LANES) * LANES
+            self._alive = np.pad(self._alive, (0, capacity - used))
+            self._resize()
+        ids = np.flatnonzero(~self._alive)[:count].astype(np.int64)
+        self._alive[ids] = True
+        return ids
+
+    def remove(self, ids: npt.ArrayLike) -> None:
+        """Remove classifiers; their ids may be given to others."""
+        gone = self._known(ids)
+        self._alive[gone] = False
+        for array in self._arrays:
+            array[..., gone] = 0
+
+    def add_features(self, kinds: list[int | str]) -> None:
+        """Append features: 0 or "numeric", 2 or "binary", or the number of a nominal feature's values."""
+        numbers = np.array([NAMES.get(kind, -1) if isinstance(kind, str) else kind for kind in kinds], np.int64)
+        if ((numbers < 0) | (numbers == 1)).any():
+            raise MarleneError(f"a feature is numeric (0) or has at least two values, not one of {kinds!r}")
+        self._first = np.append(self._first, self._append_inputs(numbers))
+        self._kinds = np.append(self._kinds, numbers)
+        self._resize()
+
+    def widen(self, feature: int, n_values: int) -> None:
+        """Let a nominal feature have more values."""
+        before, values = int(self._kinds[feature]), int(n_values)
+        if before <= BINARY or values < before:
+            raise MarleneError(f"feature {feature} cannot be widened from {before} to {values} values")
+        end, more = int(self._first[feature]) + before - 1, values - before
+        names, n_inputs = self._by_extent(1, 0), len(self._scales.numeric)
+        moved = {name: np.insert(getattr(self._arrays, name)[:n_inputs], [end] * more, 0, axis=0) for name in names}
+        self._arrays = self._arrays._replace(**moved)
+        self._scales = self._scales._replace(
+            numeric=np.insert(self._scales.numeric, [end] * more, PRESENCE),
+            met=np.insert(self._scales.met, [end] * more, False),
+        )
+        self._first[self._first >= end] += more
+        self._kinds[feature] = values
+
+    def _append_inputs(self, kinds: Ints) -> Ints:
+        """Append the inputs of features and return the first of each."""
+        before, n_numeric = len(self._scales.numeric), len(self._scales.times)
+        length = np.maximum(1, kinds - 1)
+        first = before + np.cumsum(length) - length
+        new = np.full(int(length.sum()), PRESENCE, np.int64)
+        is_number = kinds == NUMERIC
+        new[first[is_number] - before] = n_numeric + np.arange(is_number.sum())
+        longer = (np.pad(array, (0, int(is_number.sum()))) for array in self._scales[3:])
+        met = np.pad(self._scales.met, (0, len(new)))
+        self._scales = Scales(np.append(self._scales.numeric, new), met, self._scales.seen, *longer)
+        return first
+
+    def _by_extent(self, inputs: int, numeric: int) -> list[str]:
+        """Return the names of the arrays with rows for inputs, or for numeric ones."""
+        probe = self._new_arrays(7 * inputs, 7 * numeric, 0)
+        return [name for name, array in probe._asdict().items() if len(array) == 7]
+
+    def _resize(self) -> None:
+        """Let the arrays have room for all inputs and ids, and some more for inputs to come."""
+        lengths = {name: len(getattr(self._arrays, name)) for name in self._arrays._fields}
+        wanted = []
+        for names, needed in (
+            (self._by_extent(1, 0), len(self._scales.numeric)),
+            (self._by_extent(0, 1), len(self._scales.times)),
+        ):
+            room = lengths[names[0]] if names else 0
+            wanted.append(room if room >= needed else max(needed, room + room // 2))
+        larger = self._new_arrays(wanted[0], wanted[1], len(self._alive))
+        if all(a.shape == b.shape for a, b in zip(larger, self._arrays, strict=True)):
+            return
+        for mine, theirs in zip(larger, self._arrays, strict=True):
+            mine[tuple(slice(0, length) for length in theirs.shape)] = theirs
+        self._arrays = larger
+
+    def _used(self, name: str, extent: int) -> tuple[Any, ...]:
+        """Return which part of an array is in use."""
+        for names, length in (
+            (self._by_extent(1, 0), len(self._scales.numeric)),
+            (self._by_extent(0, 1), len(self._scales.times)),
+        ):
+            if name in names:
+                return slice(0, length), ..., slice(0, extent)
+        return ..., slice(0, extent)
+
+    def inputs(self, rows: Rows) -> Rows:
+        """Return rows of features as rows of inputs."""
+        kinds = self._kinds[rows.indices]
+        nominal = kinds > BINARY
+        if not nominal.any():
+            return Rows(rows.starts, self._first[rows.indices], rows.values)
+        missing = np.isnan(rows.values)
+        length = np.where(nominal & missing, kinds - 1, 1)
+        ends = np.cumsum(length)
+        starts = np.concatenate([[0], ends])[rows.starts]
+        code = np.where(nominal & ~missing, rows.values, 1.0).astype(np.int64)
+        within = np.arange(ends[-1]) - np.repeat(ends - length, length)
+        indices = np.repeat(self._first[rows.indices] + code - 1, length) + within
+        values = np.where(nominal & ~missing, 1.0, rows.values)
+        return Rows(starts, indices, np.repeat(values, length))
+
+    def votes(self, x: Any, ids: npt.ArrayLike | None = None) -> Floats:  # noqa: ANN401 (array-like)
+        """Return the votes (classifiers × 2) on a dense row; each sums to 1, or to 0 without evidence."""
+        chosen = self.ids if ids is None else self._known(ids)
+        out = np.zeros((len(chosen), 2))
+        self._votes(self.inputs(self._row(x)), chosen, out)
+        return out
+
+    def learn(self, ids: npt.ArrayLike, x: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
+        """Train classifiers on a dense row, with a class and a weight for each."""
+        chosen = self._known(ids)
+        truth, weight = (np.broadcast_to(np.asarray(a, np.int64), chosen.shape).copy() for a in (y, weights))
+        if ((truth != 0) & (truth != 1)).any():
+            raise MarleneError("y must be 0 or 1")
+        if len(chosen):
+            self._learn(chosen, self.inputs(self._row(x)), truth, weight)
+
+    def _row(self, x: Any) -> Rows:  # noqa: ANN401
+        dense = np.asarray(x, np.float64).ravel()
+        if len(dense) != len(self._kinds):
+            raise MarleneError(f"x has {len(dense)} values, expected {len(self._kinds)}")
+        stored = np.flatnonzero(dense)
+        return Rows(np.array([0, len(stored)]), stored, dense[stored])
+
+    def _known(self, ids: npt.ArrayLike) -> Ints:
+        chosen = np.atleast_1d(np.asarray(ids)).astype(np.int64)
+        for i in chosen.tolist():
+            if not (0 <= i < len(self._alive) and self._alive[i]):
+                raise MarleneError(f"there is no classifier {i} in this bank")
+        return chosen
+
+    def state(self) -> Arrays:
+        """Return everything but the settings as named arrays (copies)."""
+        extent = int(self.ids[-1]) + 1 if len(self) else 0
+        arrays: Arrays = {
+            name: array[self._used(name, extent)].copy() for name, array in self._arrays._asdict().items()
+        }
+        arrays |= {f"scales.{name}": getattr(self._scales, name).copy() for name in self._scales._fields}
+        return arrays | {"kinds": self._kinds.copy(), "first": self._first.copy(), "alive": self._alive[:extent].copy()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]) -> Self:
+        """Return what `state` was called on; it goes on where that one stood."""
+        bank = cls(**settings)
+        try:
+            bank._kinds, bank._first = (np.array(state[name], np.int64) for name in ("kinds", "first"))
+            numeric, seen = (np.array(state[f"scales.{name}"], np.int64) for name in ("numeric", "seen"))
+            others = (np.array(state[f"scales.{name}"], np.float64) for name in ("times", "mean", "squares"))
+            bank._scales = Scales(numeric, np.array(state["scales.met"], np.bool_), seen, *others)
+            alive = np.array(state["alive"], np.bool_)
+            bank._alive = np.pad(alive, (0, -len(alive) % LANES))
+            bank._refuse_impossible()
+            bank._resize()
+            for name, array in bank._arrays._asdict().items():
+                given, part = state[name], array[bank._used(name, len(alive))]
+                if given.shape != part.shape or not np.isfinite(given).all():
+                    raise MarleneError(f"not the state of a {cls.name} bank, or damaged: {name}")
+                part[...] = given
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+            if isinstance(error, MarleneError):
+                raise
+            raise MarleneError(f"not the state of a {cls.name} bank, or damaged: {error}") from error
+        return bank
+
+    def _refuse_impossible(self) -> None:
+        """Refuse inputs that would lead kernels outside the arrays."""
+        numeric, n_inputs = self._scales.numeric, len(self._scales.numeric)
+        last = self._first + np.maximum(1, self._kinds - 1)
+        fine = (
+            len(self._kinds) == len(self._first)
+            and bool(((self._kinds >= 0) & (self._kinds != 1) & (self._first >= 0) & (last <= n_inputs)).all())
+            and bool(((numeric >= PRESENCE) & (numeric < len(self._scales.times))).all())
+            and self._scales.seen.shape == (2,)
+            and self._scales.met.shape == numeric.shape
+            and int(self._scales.met.sum()) == int(self._scales.seen[1])
+            and all(array.shape == self._scales.times.shape for array in self._scales[3:])
+        )
+        if not fine:
+            raise MarleneError(f"not the state of a {self.name} bank, or damaged: its features")
+
+
+def _no_scales() -> Scales:
+    nothing = np.zeros(0)
+    return Scales(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(2, np.int64), nothing, nothing, nothing)

@@ -1,0 +1,1 @@
+"""Banks of simple classifiers."""

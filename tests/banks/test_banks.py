@@ -1,0 +1,148 @@
+"""Ids, features, states and refusals of banks, whatever their classifiers are."""
+
+import numpy as np
+import pytest
+
+from marlene._common.errors import MarleneError
+from marlene.banks import LinearBank, NaiveBayesBank
+from marlene.kernels.forest import Rows
+from marlene.learners import BRMarlene
+
+both = pytest.mark.parametrize("kind", [NaiveBayesBank, LinearBank])
+
+
+def trained(kind, n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    bank = kind()
+    bank.add_features(["numeric", "binary", 3])
+    ids = bank.add(3)
+    for _ in range(n):
+        x = np.array([rng.normal(), rng.random() < 0.4, rng.integers(0, 3)])
+        bank.learn(ids, x, [x[0] > 0, x[1] > 0, x[2] == 2])
+    return bank
+
+
+@both
+def test_each_classifier_learns_its_own_class(kind):
+    bank = trained(kind, 300)
+    for x, expected in [([2, 0, 0], [1, 0, 0]), ([-2, 1, 0], [0, 1, 0]), ([-2, 0, 2], [0, 0, 1])]:
+        votes = bank.votes(np.array(x, float))
+        assert np.array_equal(votes[:, 1] > votes[:, 0], expected)
+        assert votes.sum(axis=1) == pytest.approx(1.0)
+
+
+@both
+def test_ids_are_given_again_and_leave_nothing_behind(kind):
+    bank, x = trained(kind), np.array([1.0, 1.0, 1.0])
+    before = bank.votes(x)
+    bank.remove([1])
+    assert bank.ids.tolist() == [0, 2]
+    assert np.array_equal(bank.votes(x), before[[0, 2]])
+    assert bank.add(2).tolist() == [1, 3]
+    assert bank.votes(x, [1, 3]).tolist() == [[0, 0], [0, 0]]
+    bank.add(50)
+    assert np.array_equal(bank.votes(x, [0, 2]), before[[0, 2]])
+
+
+@both
+def test_features_and_values_that_come_later_change_no_vote(kind):
+    bank = trained(kind)
+    before = bank.votes(np.array([1.0, 1.0, 2.0]))
+    bank.add_features([0, 2, 5])
+    bank.widen(2, 4)
+    assert bank.kinds.tolist() == [0, 2, 4, 0, 2, 5]
+    x = np.array([1.0, 1.0, 2.0, 0, 0, 0])
+    assert bank.votes(x) == pytest.approx(before, abs=1e-3)
+    for _ in range(30):
+        bank.learn([0], np.array([0, 0, 3.0, 0, 0, 0]), 1)
+        bank.learn([0], np.array([0, 0, 1.0, 0, 0, 0]), 0)
+    votes = bank.votes(np.array([[0, 0, 3.0, 0, 0, 0]]), [0])
+    assert votes[0, 1] > votes[0, 0]
+
+
+@both
+def test_states_go_on_to_the_bit(kind):
+    bank = trained(kind)
+    bank.remove([0])
+    bank.add_features([0])
+    again = kind.from_state(bank.state(), bank.settings())
+    rng = np.random.default_rng(3)
+    for each in (bank, again):
+        each.widen(2, 5)
+    for _ in range(30):
+        x = np.array([rng.normal(), 1, rng.integers(0, 5), rng.normal()])
+        for each in (bank, again):
+            each.learn([1, 2], x, [1, 0], [2, 1])
+        assert np.array_equal(bank.votes(x), again.votes(x))
+    assert all(np.array_equal(array, again.state()[name]) for name, array in bank.state().items())
+
+
+@both
+def test_damaged_states_are_refused(kind):
+    bank = trained(kind)
+    state = bank.state()
+    for name, array in state.items():
+        with pytest.raises(MarleneError, match="not the state of"):
+            kind.from_state({other: a for other, a in state.items() if other != name}, bank.settings())
+        if array.ndim and name != "alive":
+            with pytest.raises(MarleneError, match="not the state of"):
+                kind.from_state(state | {name: array[:-1]}, bank.settings())
+    for name, wrong in [("first", state["first"] + 5), ("scales.numeric", state["scales.numeric"] + 5)]:
+        with pytest.raises(MarleneError, match="its features"):
+            kind.from_state(state | {name: wrong}, bank.settings())
+
+
+@both
+def test_what_is_wrong_is_said(kind):
+    bank = trained(kind)
+    for call, said in [
+        (lambda: bank.votes(np.zeros(2)), "x has 2 values, expected 3"),
+        (lambda: bank.votes(np.zeros(3), [7]), "no classifier 7"),
+        (lambda: bank.remove([7]), "no classifier 7"),
+        (lambda: bank.learn([0], np.zeros(3), 2), "y must be 0 or 1"),
+        (lambda: bank.add_features([1]), "at least two values"),
+        (lambda: bank.add_features(["text"]), "at least two values"),
+        (lambda: bank.widen(1, 5), "cannot be widened"),
+        (lambda: kind(0), "must be positive"),
+    ]:
+        with pytest.raises(MarleneError, match=said):
+            call()
+
+
+def test_a_missing_feature_says_nothing_to_naive_bayes():
+    with_it, without = NaiveBayesBank(), NaiveBayesBank()
+    with_it.add_features([2, 2])
+    without.add_features([2])
+    rng = np.random.default_rng(0)
+    for bank in (with_it, without):
+        bank.add()
+    for _ in range(200):
+        a, b = (float(value) for value in rng.random(2) < 0.5)
+        y = int(a + 2 * b + rng.random() > 1.5)
+        with_it.learn([0], np.array([a, b]), y)
+        without.learn([0], np.array([a]), y)
+    for a in (0.0, 1.0):
+        alone = without.votes(np.array([a]))[0, 1]
+        assert with_it.votes(np.array([a, np.nan]))[0, 1] == pytest.approx(alone, abs=0.02)
+        assert abs(with_it.votes(np.array([a, 0.0]))[0, 1] - alone) > 0.1
+
+
+@both
+def test_rows_of_features_become_rows_of_inputs(kind):
+    bank = kind()
+    bank.add_features([0, 4, 2])
+    rows = Rows(np.array([0, 3, 4, 4]), np.array([0, 1, 2, 1]), np.array([1.5, 2.0, 1.0, np.nan]))
+    inputs = bank.inputs(rows)
+    assert inputs.starts.tolist() == [0, 3, 6, 6]
+    assert inputs.indices.tolist() == [0, 2, 4, 1, 2, 3]
+    assert inputs.values[:3].tolist() == [1.5, 1, 1]
+    assert np.isnan(inputs.values[3:]).all()
+
+
+@both
+def test_br_marlene_takes_them(kind):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 4)) * (rng.random((300, 4)) < 0.7)
+    model = BRMarlene(base=kind(), drift="none")
+    model.learn_many(X, X[:, :2] > 0)
+    assert (model.predict_many(X[-100:]) == (X[-100:, :2] > 0)).mean() > 0.8
