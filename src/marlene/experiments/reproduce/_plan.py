@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 WITH_RIVER = "yeast"
 PAPER_DATA_SETS = tuple(row.data_set for row in paper.data_sets())
 PROPOSED = ("br-marlene", "brpw-marlene")
-REAL_METHODS = tuple(name for name in METHODS if name != "majority")
+NOT_COMPARED = ("majority", "marlene")
+REAL_METHODS = tuple(name for name in METHODS if name not in NOT_COMPARED)
 WITHOUT_CHANCE = ("gobr", "gops", "gort")
 """Methods whose outcome does not depend on the seed; they are run once, as in the paper."""
 PUBLISHED = dict(zip(paper.CLOSEST_SETTINGS[::2], paper.CLOSEST_SETTINGS[1::2], strict=True))
