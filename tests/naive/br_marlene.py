@@ -158,9 +158,9 @@ class Record:
         """Move the weight by calibrated votes for and against the true class, own and of all together."""
         difficulty = all_wrong / all_right if all_right > 0.0 else 0.0
         if all_right > 0.0:
-            self.sc += difficulty * right / all_right
+            self.sc += difficulty * (right / all_right)
         if all_wrong > 0.0:
-            self.sw += difficulty * wrong / all_wrong
+            self.sw += difficulty * (wrong / all_wrong)  # shares first: both may be tiny
         scores = self.sc + self.sw
         self.alpha = self.sc / scores if scores > 0.0 else 0.0
 
