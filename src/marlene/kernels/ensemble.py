@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from marlene.kernels.compile import inlined, kernel, subkernel
-from marlene.kernels.detectors import IN_CONTROL, ddm_oci_step
 from marlene.kernels.ensemble_state import (
     ASK_DETECTORS,
     ASKED,
@@ -17,15 +16,12 @@ from marlene.kernels.ensemble_state import (
     PHASE,
     REACT,
     ROW,
-    UNSEEN,
     UNWATCHED,
     VOTE,
     WATCH,
-    changes,
     collect_jobs,
-    known_task,
     offer_job,
-    value_of,
+    watch,
 )
 from marlene.kernels.forest import Example, close_row, learn, open_row, route
 from marlene.kernels.forest_state import LEAF
@@ -183,30 +179,6 @@ def _train(
 
 
 @subkernel
-def _watch(
-    members: Members,
-    tasks: Tasks,
-    truth: npt.NDArray[np.int8],
-    detectors: DDMOCIArrays,
-    parameters: DDMOCIParameters,
-    quiet: bool,
-) -> bool:
-    """Tell every detector how the latest sub-classifier of its task did; return whether a task changes."""
-    change = False
-    for task in range(len(tasks.latest)):
-        if not known_task(tasks, task, truth):
-            tasks.signal[task] = UNSEEN
-            continue
-        h, value, y = tasks.latest[task], value_of(tasks, task, truth), truth[tasks.label[task]]
-        correct = (members.positive[value, h] > members.negative[value, h]) == (y == 1)
-        tasks.signal[task] = (
-            IN_CONTROL if quiet else ddm_oci_step(detectors, parameters, tasks.detector[task], correct, y)
-        )
-        change = change or changes(tasks, task)
-    return change
-
-
-@subkernel
 def _learn(
     forest: Forest,
     settings: Settings,
@@ -330,7 +302,7 @@ def run(
                 if watching == ASKED:
                     return ASK_DETECTORS
                 position[PHASE] = LEARN
-                if _watch(members, tasks, truth[row], detectors, parameters, watching == UNWATCHED):
+                if watch(members, tasks, truth[row], detectors, parameters, watching == UNWATCHED):
                     return REACT
             if not _learn(
                 forest, settings, members, tasks, rows, row, truth[row], expected, everyone, now, work, frozen, space

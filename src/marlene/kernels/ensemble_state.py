@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import inlined, kernel, subkernel
-from marlene.kernels.detectors import DRIFT, IN_CONTROL, WARNING
+from marlene.kernels.detectors import DRIFT, IN_CONTROL, WARNING, ddm_oci_step
 from marlene.kernels.resampling import learning_weight
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from marlene.kernels.detectors import DDMOCIArrays, DDMOCIParameters
     from marlene.kernels.forest_state import Floats, Ints
 
 VOTE, WATCH, LEARN = range(3)
@@ -184,3 +185,27 @@ def offer(members: Members, tasks: Tasks, truth: npt.NDArray[np.int8], jobs: Job
     for j in range(count):
         offer_job(members, jobs, j, expected)
     return count
+
+
+@subkernel
+def watch(
+    members: Members,
+    tasks: Tasks,
+    truth: npt.NDArray[np.int8],
+    detectors: DDMOCIArrays,
+    parameters: DDMOCIParameters,
+    quiet: bool,
+) -> bool:
+    """Tell every detector how the latest sub-classifier of its task did; return whether a task changes."""
+    change = False
+    for task in range(len(tasks.latest)):
+        if not known_task(tasks, task, truth):
+            tasks.signal[task] = UNSEEN
+            continue
+        h, value, y = tasks.latest[task], value_of(tasks, task, truth), truth[tasks.label[task]]
+        correct = (members.positive[value, h] > members.negative[value, h]) == (y == 1)
+        tasks.signal[task] = (
+            IN_CONTROL if quiet else ddm_oci_step(detectors, parameters, tasks.detector[task], correct, y)
+        )
+        change = change or changes(tasks, task)
+    return change

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.kernels.compile import inlined, kernel, subkernel
-from marlene.kernels.detectors import IN_CONTROL, ddm_oci_step
 from marlene.kernels.ensemble_state import (
     ASK_DETECTORS,
     ASKED,
@@ -22,13 +21,12 @@ from marlene.kernels.ensemble_state import (
     PHASE,
     REACT,
     ROW,
-    UNSEEN,
     UNWATCHED,
     VOTE,
     WATCH,
-    changes,
     collect_jobs,
     offer_job,
+    watch,
 )
 from marlene.kernels.linear import linear_learn, linear_scores, linear_vote, slope
 from marlene.kernels.naive_bayes import bayes_learn, bayes_scores, bayes_vote
@@ -117,19 +115,7 @@ def _watch(
     if watching == ASKED:
         return ASK_DETECTORS
     position[PHASE] = LEARN
-    change = False
-    for task in range(len(tasks.latest)):
-        y, h = truth[task], tasks.latest[task]
-        if y < 0:
-            tasks.signal[task] = UNSEEN
-            continue
-        correct = (members.positive[0, h] > members.negative[0, h]) == (y == 1)
-        tasks.signal[task] = (
-            IN_CONTROL
-            if watching == UNWATCHED
-            else ddm_oci_step(detectors, parameters, tasks.detector[task], correct, y)
-        )
-        change = change or changes(tasks, task)
+    change = watch(members, tasks, truth, detectors, parameters, watching == UNWATCHED)
     return REACT if change else DONE
 
 
