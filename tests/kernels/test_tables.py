@@ -1,13 +1,23 @@
 """The tables in one arena against dictionaries."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marlene.kernels.compile import kernel
 from marlene.kernels.forest import rebuild_index
 from marlene.kernels.forest_state import MISSING_VALUE, VALUE_SHIFT, empty_table
-from marlene.kernels.tables import SMALLEST_ORDER, append, find, free_block, move_block, order_for
+from marlene.kernels.tables import (
+    SMALLEST_ORDER,
+    append,
+    find,
+    first_cell,
+    free_block,
+    move_block,
+    next_cell,
+    order_for,
+)
 
 N_TABLES, N_CLASSES, N_COLUMNS = 4, 2, 3
 START, ORDER, USED = range(3)
@@ -41,6 +51,19 @@ def put(table, row, key, amount):
         table.chain[entry, 1] = row[USED] - 1
     for column in range(table.stat.shape[2]):
         table.stat[entry, 1, column] += amount * (column + 1)
+
+
+@kernel
+def probes(table, row, key):
+    """Return how many cells are looked into for a key."""
+    start, order = row[START], row[ORDER] - 1
+    cell, count = first_cell(key, order), 1
+    while True:
+        place = table.cells[2 * start + cell]
+        if place == 0 or table.key[start + place - 1] == key:
+            return count
+        cell = next_cell(cell, key, order)
+        count += 1
 
 
 @kernel
@@ -141,14 +164,16 @@ def test_a_key_is_found_however_it_was_made():
     assert (found == rows[0, START] + np.arange(len(features))).all()
 
 
-def test_keys_are_spread_over_the_cells():
-    for step in (1, 2, 64, 1000, 1 << VALUE_SHIFT):
-        table, rows = new_tables()
-        for i in range(1, 1001):
-            put(table, rows[0], i * step, 1)
-        start, size = 2 * int(rows[0, START]), 2 << int(rows[0, ORDER] - 1)
-        filled = np.flatnonzero(table.cells[start : start + size] == 0)
-        assert np.diff(filled).max() < 100, step
+@pytest.mark.parametrize("step", [1, 2, 64, 1000, 4096, 1 << VALUE_SHIFT])
+def test_few_cells_are_looked_into_whatever_the_distance_of_the_keys(step):
+    table, rows = new_tables()
+    for i in range(1, 1001):
+        put(table, rows[0], i * step, 1)
+    there, absent = (
+        [probes(table, rows[0], i * step) for i in which] for which in (range(1, 1001), range(1001, 10_000))
+    )
+    assert max(np.mean(there), np.mean(absent)) < 3
+    assert max(there + absent) < 40
 
 
 def test_orders():

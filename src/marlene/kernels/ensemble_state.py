@@ -115,7 +115,7 @@ class Work(NamedTuple):
     before
         Votes for and against of members that know a given label, as they were before training (2 × values × members).
     scratch
-        Two numbers for each member.
+        Three numbers for each member.
     dense
         A row's values, all zero between rows.
     shortage

@@ -88,7 +88,7 @@ def gated_vote(
             alpha = 0.0
         for_it[h] *= alpha
         against[h] *= alpha
-    return probability(lane_sum(for_it, stop), lane_sum(against, stop))
+    return probability(lane_sum(for_it, stop, scratch[2]), lane_sum(against, stop, scratch[2]))
 
 
 @subkernel

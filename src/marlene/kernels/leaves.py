@@ -202,24 +202,31 @@ def _add_numeric(
             place = forest.leaf_list[leaf, c, MOSTLY_NONZERO]
             while place != 0:
                 entry = start + place - 1
-                out[c] -= _distance(stat, entry, c, dense[keys[entry]])
+                out[c] -= _distance(stat[entry, c, CENTRE], stat[entry, c, SCALE], dense[keys[entry]])
                 place = chain[entry, c]
 
 
 @inlined
 def _walk_through(forest: Forest, leaf: int, dense: Floats, half_inverse_floor: float, out: Floats) -> int:
     """Add what each of the leaf's numeric features changes; return how many of them are not zero."""
-    keys, stat, leaf_class = forest.numeric.key, forest.numeric.stat, forest.leaf_class
     start = forest.leaf[leaf, NUMERIC_START]
-    known = 0
-    for entry in range(start, start + forest.leaf[leaf, NUMERIC_USED]):
-        value = dense[keys[entry]]
-        known += value != 0.0
-        for c in range(len(out)):
-            if mostly_nonzero(stat, entry, c, leaf_class[leaf, c, SEEN]):
-                out[c] -= _distance(stat, entry, c, value)
+    stop = start + forest.leaf[leaf, NUMERIC_USED]
+    features = forest.numeric.key[start:stop]
+    for c in range(len(out)):
+        seen = forest.leaf_class[leaf, c, SEEN]
+        stat = forest.numeric.stat[start:stop, c]
+        weights, centres, scales = stat[:, WEIGHT], stat[:, CENTRE], stat[:, SCALE]
+        change = 0.0
+        for i in range(len(features)):
+            value = dense[features[i]]
+            if mostly_nonzero(weights[i], scales[i], seen):
+                change -= _distance(centres[i], scales[i], value)
             elif value != 0.0:
-                out[c] += _change(stat, entry, c, value, half_inverse_floor)
+                change += _change(weights[i], centres[i], scales[i], value, half_inverse_floor)
+        out[c] += change
+    known = 0
+    for i in range(len(features)):
+        known += dense[features[i]] != 0.0
     return known
 
 
@@ -239,24 +246,26 @@ def _look_up(
         for c in range(len(out)):
             if entry < 0:
                 out[c] -= value * half_inverse_floor * value
-            elif all_of_them and not mostly_nonzero(stat, entry, c, leaf_class[leaf, c, SEEN]):
-                out[c] += _change(stat, entry, c, value, half_inverse_floor)
+            elif all_of_them:
+                weight, scale = stat[entry, c, WEIGHT], stat[entry, c, SCALE]
+                if not mostly_nonzero(weight, scale, leaf_class[leaf, c, SEEN]):
+                    out[c] += _change(weight, stat[entry, c, CENTRE], scale, value, half_inverse_floor)
 
 
 @inlined
-def _change(stat: Floats, entry: int, c: int, value: float, half_inverse_floor: float) -> float:
+def _change(weight: float, centre: float, scale: float, value: float, half_inverse_floor: float) -> float:
     """Return what a non-zero value of a mostly zero feature changes."""
-    if stat[entry, c, WEIGHT] == 0.0:
+    if weight == 0.0:
         return -value * half_inverse_floor * value
-    return float(value * (2.0 * stat[entry, c, CENTRE] - value) * stat[entry, c, SCALE])
+    return value * (2.0 * centre - value) * scale
 
 
 @inlined
-def _distance(stat: Floats, entry: int, c: int, value: float) -> float:
+def _distance(centre: float, scale: float, value: float) -> float:
     """Return the squared distance from the mean over twice the variance."""
-    distance = value - stat[entry, c, CENTRE]
-    if stat[entry, c, SCALE] >= 0.0:
-        return float(distance * distance * stat[entry, c, SCALE])
+    distance = value - centre
+    if scale >= 0.0:
+        return distance * distance * scale
     return 0.0 if distance == 0.0 else np.inf
 
 

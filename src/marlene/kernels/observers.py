@@ -78,21 +78,25 @@ def observe(forest: Forest, leaf: int, example: Example, y: int, weight: float, 
     kinds, indices, values = forest.kind, example.indices, example.values
     before = state[SEEN]
     state[SEEN] = before + weight
+    entry = row[NUMERIC_START] - 1
     for j in range(len(indices)):
         feature = indices[j]
         value = values[j]
         kind = kinds[feature]
         missing = math.isnan(value)
         if kind == 0 and not missing:
-            entry = _entry(numeric_keys, numeric_index, row, NUMERIC_START, feature)
+            # Features that come together were often met together, and then stand next to each other.
+            entry += 1
+            if entry >= row[NUMERIC_START] + row[NUMERIC_USED] or numeric_keys[entry] != feature:
+                entry = _entry(numeric_keys, numeric_index, row, NUMERIC_START, feature)
             _add_value(numeric_stat, state, entry, value, y, weight)
             continue
-        entry = _entry(keys, index, row, PRESENCE_START, presence_key(feature, value))
+        present = _entry(keys, index, row, PRESENCE_START, presence_key(feature, value))
         if missing:
             row[MET_MISSING] = 1
         elif kind == 2:
-            _count_rare(stat, chain, state, lists, entry, row[PRESENCE_START], y, weight, before)
-        stat[entry, y, 0] += weight
+            _count_rare(stat, chain, state, lists, present, row[PRESENCE_START], y, weight, before)
+        stat[present, y, 0] += weight
     _refresh_presence(stat, chain, row, state, lists, y)
     if forest.n_numeric > 0:
         _refresh_numeric(numeric_stat, forest.numeric.chain, row, state, lists, y, variance_floor)
@@ -231,18 +235,21 @@ def _refresh_numeric(
     product = 1.0
     dispersed = 0
     first = 0
-    for entry in range(start, start + row[NUMERIC_USED]):
-        if stat[entry, y, WEIGHT] == 0.0:
+    stop = start + row[NUMERIC_USED]
+    stat, links = stat[start:stop, y], chain[start:stop, y]
+    weights, means, sums = stat[:, WEIGHT], stat[:, MEAN], stat[:, SQUARES]
+    centres, scales = stat[:, CENTRE], stat[:, SCALE]
+    for i in range(len(links)):
+        nonzero, mean, squares = weights[i], means[i], sums[i]
+        if nonzero == 0.0:
             continue
-        nonzero, mean = stat[entry, y, WEIGHT], stat[entry, y, MEAN]
-        squares = stat[entry, y, SQUARES]
         if nonzero != seen:
             squares += mean * mean * (nonzero * (seen - nonzero) * inverse)
             mean *= nonzero * inverse
         variance = max(squares * inverse_less_one, variance_floor)
-        stat[entry, y, CENTRE] = mean
+        scale = NO_VARIANCE
         if variance > LEAST_VARIANCE:
-            stat[entry, y, SCALE] = 0.5 / variance
+            scale = 0.5 / variance
             dispersed += 1
             if TINY < variance < HUGE:
                 product *= variance
@@ -251,13 +258,12 @@ def _refresh_numeric(
                     product = 1.0
             else:
                 logarithms += math.log(variance)
+        centres[i], scales[i] = mean, scale
+        if mostly_nonzero(nonzero, scale, seen):
+            links[i] = first
+            first = i + 1
         else:
-            stat[entry, y, SCALE] = NO_VARIANCE
-        if mostly_nonzero(stat, entry, y, seen):
-            chain[entry, y] = first
-            first = entry - start + 1
-        else:
-            total -= mean * mean * stat[entry, y, SCALE]
+            total -= mean * mean * scale
     lists[MOSTLY_NONZERO] = first
     total -= 0.5 * (dispersed * LOG_2_PI + (logarithms + math.log(product)))
     if variance_floor > 0.0:
@@ -266,9 +272,9 @@ def _refresh_numeric(
 
 
 @inlined
-def mostly_nonzero(stat: Floats, entry: int, y: int, seen: float) -> bool:
+def mostly_nonzero(weight: float, scale: float, seen: float) -> bool:
     """Tell whether a feature's density at zero is left out of the base sum, where it might be tiny."""
-    return bool(2.0 * stat[entry, y, WEIGHT] > seen or stat[entry, y, SCALE] < 0.0)
+    return 2.0 * weight > seen or scale < 0.0
 
 
 @subkernel

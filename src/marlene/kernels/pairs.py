@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from marlene.kernels.compile import inlined, kernel
-from marlene.kernels.performance import combined_vote, in_lanes, update_task
+from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.performance import (
+    FN,
+    FP,
+    TN,
+    TP,
+    corrected,
+    in_lanes,
+    judge_votes,
+    predictive_values,
+    weighted_sums,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,11 +31,57 @@ if TYPE_CHECKING:
     Labels = npt.NDArray[np.int8]
 
 
+@subkernel
+def _note_values(records: Reals, out: Reals, stop: int) -> None:
+    """Write the predictive values of a task's records, which serve both votes and the judgement."""
+    one = records.dtype.type(1)
+    tp, fp, tn, fn = records[TP], records[FP], records[TN], records[FN]
+    ppv, not_ppv, npv, not_npv = out[0], out[1], out[2], out[3]
+    for h in range(stop):
+        ppv[h], not_ppv[h], npv[h], not_npv[h] = predictive_values(tp[h], fp[h], tn[h], fn[h], one)
+
+
+@inlined
+def _correct(values: Reals, positive: Reals, negative: Reals, votes: Reals, stop: int) -> None:
+    ppv, not_ppv, npv, not_npv = values[0], values[1], values[2], values[3]
+    for_it, against = votes[0], votes[1]
+    for h in range(stop):
+        for_it[h], against[h] = corrected(positive[h], negative[h], (ppv[h], not_ppv[h], npv[h], not_npv[h]))
+
+
+@subkernel
+def _vote(
+    records: Reals, values: Reals, positive: Reals, negative: Reals, scratch: Reals, stop: int, out: Reals
+) -> None:
+    """Write P(0) and P(1), both 0 without evidence."""
+    _correct(values, positive, negative, scratch, stop)
+    for_it, against = weighted_sums(records, scratch, stop)
+    total = for_it + against
+    out[0] = against / total if total > 0.0 else 0.0
+    out[1] = for_it / total if total > 0.0 else 0.0
+
+
+@subkernel
+def _judge(
+    records: Reals,
+    values: Reals,
+    positive: Reals,
+    negative: Reals,
+    truth: int,
+    active: Reals,
+    scratch: Reals,
+    stop: int,
+) -> None:
+    _correct(values, positive, negative, scratch, stop)
+    judge_votes(records, scratch, positive, negative, truth, active, stop)
+
+
 @inlined
 def _keep_own(values: Reals, owner: Ints, task: int, out: Reals) -> None:
     """Write the values of the members trained on a task, 0 for all others."""
+    nothing = values.dtype.type(0)
     for h in range(len(values)):
-        out[h] = values[h] if owner[h] == task else values[h] * 0
+        out[h] = values[h] if owner[h] == task else nothing
 
 
 @kernel
@@ -66,29 +122,30 @@ def sweep(
     owner
         The task each member was trained on, where only those vote; else empty.
     scratch
-        Work space (5 × members).
+        Work space (10 × members).
     """
     stop = in_lanes(count)
     alone = len(owner) > 0
+    values, own = scratch[3:7], scratch[7:10]
     for task in range(first, last):
-        if len(assumed) > 0:
-            for value in range(2):
-                if both or value == assumed[given[task]]:
-                    yes, no = before[0, value], before[1, value]
-                    if alone:
-                        _keep_own(yes, owner, task, scratch[2])
-                        _keep_own(no, owner, task, scratch[3])
-                        yes, no = scratch[2], scratch[3]
-                    for_it, against = combined_vote(records[task], yes, no, scratch, stop)
-                    total = for_it + against
-                    votes[task, value, 0] = against / total if total > 0.0 else 0.0
-                    votes[task, value, 1] = for_it / total if total > 0.0 else 0.0
-        if len(truth) > 0 and truth[label[task]] >= 0 and condition[given[task]] >= 0:
+        voting = len(assumed) > 0
+        judging = len(truth) > 0 and truth[label[task]] >= 0 and condition[given[task]] >= 0
+        if voting or judging:
+            _note_values(records[task], values, stop)
+        for value in range(2):
+            if voting and (both or value == assumed[given[task]]):
+                yes, no = before[0, value], before[1, value]
+                if alone:
+                    _keep_own(yes, owner, task, own[0])
+                    _keep_own(no, owner, task, own[1])
+                    yes, no = own[0], own[1]
+                _vote(records[task], values, yes, no, scratch, stop, votes[task, value])
+        if judging:
             value = condition[given[task]]
             yes, no, voters = after[0, value], after[1, value], active
             if alone:
-                _keep_own(yes, owner, task, scratch[2])
-                _keep_own(no, owner, task, scratch[3])
-                _keep_own(active, owner, task, scratch[4])
-                yes, no, voters = scratch[2], scratch[3], scratch[4]
-            update_task(records[task], yes, no, truth[label[task]], voters, scratch, stop)
+                _keep_own(yes, owner, task, own[0])
+                _keep_own(no, owner, task, own[1])
+                _keep_own(active, owner, task, own[2])
+                yes, no, voters = own[0], own[1], own[2]
+            _judge(records[task], values, yes, no, truth[label[task]], voters, scratch, stop)

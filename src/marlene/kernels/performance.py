@@ -33,19 +33,26 @@ def in_lanes(count: int) -> int:
 
 
 @inlined
-def lane_sum(values: Reals, stop: int) -> float:
-    """Return the sum of the first `stop` values, whole lanes of them."""
-    a = b = c = d = e = f = g = h = values[0] * 0
-    for i in range(0, stop, LANES):
-        a += values[i]
-        b += values[i + 1]
-        c += values[i + 2]
-        d += values[i + 3]
-        e += values[i + 4]
-        f += values[i + 5]
-        g += values[i + 6]
-        h += values[i + 7]
-    return float(((a + e) + (b + f)) + ((c + g) + (d + h)))
+def lane_sum(values: Reals, stop: int, partial: Reals) -> float:
+    """Return the sum of the first `stop` values, whole lanes of them; `partial` is work space for an eighth as many.
+
+    The order of adding depends on `stop` only, and every step is one over many values at a time.
+    """
+    n = stop // LANES
+    a, b, c, d = values[:n], values[n : 2 * n], values[2 * n : 3 * n], values[3 * n : 4 * n]
+    e, f, g, h = values[4 * n : 5 * n], values[5 * n : 6 * n], values[6 * n : 7 * n], values[7 * n : 8 * n]
+    for i in range(n):
+        partial[i] = ((a[i] + e[i]) + (b[i] + f[i])) + ((c[i] + g[i]) + (d[i] + h[i]))
+    while n > LANES:
+        half = n // 2
+        low, high = partial[:half], partial[n - half : n]
+        for i in range(half):
+            low[i] += high[i]
+        n -= half
+    total = 0.0
+    for i in range(n):
+        total += partial[i]
+    return total
 
 
 @inlined
@@ -75,29 +82,34 @@ def predictive_values(tp: Real, fp: Real, tn: Real, fn: Real, one: Real) -> tupl
 
 
 @inlined
+def corrected(positive: Real, negative: Real, values: tuple[Real, Real, Real, Real]) -> tuple[Real, Real]:
+    """Return votes for and against, corrected by predictive values (paper, section IV)."""
+    ppv, not_ppv, npv, not_npv = values
+    return positive * ppv + negative * not_npv, negative * npv + positive * not_ppv
+
+
+@inlined
 def calibrate(records: Reals, positive: Reals, negative: Reals, votes: Reals, stop: int) -> None:
-    """Write the votes of all sub-classifiers, corrected by their predictive values (paper, section IV)."""
+    """Write the corrected votes of all sub-classifiers."""
     one = records.dtype.type(1)
     for_it, against = votes[0], votes[1]
     tp, fp, tn, fn = records[TP], records[FP], records[TN], records[FN]
     for h in range(stop):
-        ppv, not_ppv, npv, not_npv = predictive_values(tp[h], fp[h], tn[h], fn[h], one)
-        for_it[h] = positive[h] * ppv + negative[h] * not_npv
-        against[h] = negative[h] * npv + positive[h] * not_ppv
+        values = predictive_values(tp[h], fp[h], tn[h], fn[h], one)
+        for_it[h], against[h] = corrected(positive[h], negative[h], values)
 
 
-@subkernel
-def combined_vote(records: Reals, positive: Reals, negative: Reals, scratch: Reals, stop: int) -> tuple[float, float]:
-    """Return the weighted sums of the calibrated votes for and against (paper, section IV)."""
-    calibrate(records, positive, negative, scratch, stop)
-    for_it, against = scratch[0], scratch[1]
+@inlined
+def weighted_sums(records: Reals, votes: Reals, stop: int) -> tuple[float, float]:
+    """Return the sums of corrected votes for and against, which are weighted in place."""
+    for_it, against = votes[0], votes[1]
     one = records.dtype.type(1)
     correct, wrong = records[CORRECT], records[WRONG]
     for h in range(stop):
         alpha = weight(correct[h], wrong[h], one)
         for_it[h] *= alpha
         against[h] *= alpha
-    return lane_sum(for_it, stop), lane_sum(against, stop)
+    return lane_sum(for_it, stop, votes[2]), lane_sum(against, stop, votes[2])
 
 
 @inlined
@@ -107,24 +119,23 @@ def probability(total_positive: float, total_negative: float) -> float:
     return total_positive / total if total > 0.0 else np.nan
 
 
-@subkernel
-def update_task(
+@inlined
+def judge_votes(
     records: Reals,
+    votes: Reals,
     positive: Reals,
     negative: Reals,
     truth: int,
     active: Reals,
-    scratch: Reals,
     stop: int,
 ) -> None:
-    """Update the records of one task after an example of class `truth`.
+    """Update the records of one task after an example of class `truth`, given raw votes and corrected ones.
 
-    SC and SW grow by the calibrated votes for and against the truth, shares of all, times how hard the example was;
+    SC and SW grow by the corrected votes for and against the truth, shares of all, times how hard the example was;
     then the raw prediction is counted.
     """
-    calibrate(records, positive, negative, scratch, stop)
-    right, wrong = (scratch[0], scratch[1]) if truth else (scratch[1], scratch[0])
-    sum_right, sum_wrong = lane_sum(right, stop), lane_sum(wrong, stop)
+    right, wrong = (votes[0], votes[1]) if truth else (votes[1], votes[0])
+    sum_right, sum_wrong = lane_sum(right, stop, votes[2]), lane_sum(wrong, stop, votes[2])
     hardness = sum_wrong / sum_right if sum_right > 0.0 else 0.0
     share_right = records.dtype.type(hardness / sum_right if sum_right > 0.0 else 0.0)
     share_wrong = records.dtype.type(hardness / sum_wrong if sum_wrong > 0.0 else 0.0)
@@ -133,10 +144,31 @@ def update_task(
         all_correct[h] += share_right * right[h]
         all_wrong[h] += share_wrong * wrong[h]
     hits, misses = (records[TP], records[FN]) if truth else (records[FP], records[TN])
+    nothing = records.dtype.type(0)
     for h in range(stop):
-        predicted = active[h] if positive[h] > negative[h] else active[h] * 0
+        predicted = active[h] if positive[h] > negative[h] else nothing
         hits[h] += predicted
         misses[h] += active[h] - predicted
+
+
+@subkernel
+def _combined_vote(records: Reals, positive: Reals, negative: Reals, scratch: Reals, stop: int) -> tuple[float, float]:
+    calibrate(records, positive, negative, scratch, stop)
+    return weighted_sums(records, scratch, stop)
+
+
+@subkernel
+def _update_task(
+    records: Reals,
+    positive: Reals,
+    negative: Reals,
+    truth: int,
+    active: Reals,
+    scratch: Reals,
+    stop: int,
+) -> None:
+    calibrate(records, positive, negative, scratch, stop)
+    judge_votes(records, scratch, positive, negative, truth, active, stop)
 
 
 @kernel
@@ -144,7 +176,7 @@ def predict_tasks(records: Reals, positive: Reals, negative: Reals, count: int, 
     """Write P(label) of every task; NaN without any evidence."""
     stop = in_lanes(count)
     for task in range(len(records)):
-        yes, no = combined_vote(records[task], positive, negative, scratch, stop)
+        yes, no = _combined_vote(records[task], positive, negative, scratch, stop)
         out[task] = probability(yes, no)
 
 
@@ -175,4 +207,4 @@ def update_tasks(
     stop = in_lanes(count)
     for task in range(len(records)):
         if truth[task] >= 0:
-            update_task(records[task], positive, negative, truth[task], active, scratch, stop)
+            _update_task(records[task], positive, negative, truth[task], active, scratch, stop)

@@ -1,7 +1,7 @@
 """Growing hash tables that share one arena: what every leaf of a forest remembers of the features it has seen.
 
 A table is a block of 2^order entries in insertion order plus an index of twice as many cells (open addressing,
-linear probing). Blocks that are given back are kept in one free list per order and used again. Entries refer to
+jumping on by a hash). Blocks that are given back are kept in one free list per order and used again. Entries refer to
 each other by their place within the block, counted from 1 (0 is none), so that a block can be moved.
 """
 
@@ -82,9 +82,22 @@ def release(free: Ints, link: Ints, start: int, order: int) -> None:
 
 
 @inlined
-def _home(key: int, order: int) -> int:
-    spread = (np.uint64(key) * FIBONACCI) >> MIDDLE_BITS
-    return int(np.int64(spread) & ((2 << order) - 1))
+def first_cell(key: int, order: int) -> int:
+    """Return the cell to look into first: neighbours have different ones, and so have keys at regular distances.
+
+    With a cell for every feature there are no collisions at all.
+    """
+    return int((key + (key >> 9) + (key >> 18) + 37 * (key >> 32)) & ((2 << order) - 1))
+
+
+@inlined
+def next_cell(cell: int, key: int, order: int) -> int:
+    """Return the cell to look into after another, as if by chance, so that long runs of full cells do no harm.
+
+    This is a congruential generator of full period: in the end every cell is looked into.
+    """
+    step = np.int64((np.uint64(key) * FIBONACCI) >> MIDDLE_BITS) | 1
+    return int((5 * cell + step) & ((2 << order) - 1))
 
 
 @inlined
@@ -92,24 +105,22 @@ def find(keys: Ints, index: Int32s, start: int, order: int, key: int) -> int:
     """Return the entry of `key` in the block, or -1; a table without a block has order -1."""
     if order < 0:
         return -1
-    mask = (2 << order) - 1
-    cell = _home(key, order)
+    cell = first_cell(key, order)
     while True:
         place = index[2 * start + cell]
         if place == 0:
             return -1
         if keys[start + place - 1] == key:
             return int(start + place - 1)
-        cell = (cell + 1) & mask
+        cell = next_cell(cell, key, order)
 
 
 @inlined
 def append(keys: Ints, index: Int32s, start: int, order: int, used: int, key: int) -> int:
     """Add an entry for a key that is not there yet; the block has room for it."""
-    mask = (2 << order) - 1
-    cell = _home(key, order)
+    cell = first_cell(key, order)
     while index[2 * start + cell] != 0:
-        cell = (cell + 1) & mask
+        cell = next_cell(cell, key, order)
     index[2 * start + cell] = used + 1
     keys[start + used] = key
     return start + used

@@ -140,7 +140,7 @@ def _new_work(capacity: int, n_tasks: int, n_features: int, values: int) -> Work
         jobs=jobs,
         queue=np.zeros(max(capacity, 2 * n_tasks), np.int64),
         before=np.zeros((2, values, capacity if values > 1 else 0)),
-        scratch=np.zeros((2, capacity)),
+        scratch=np.zeros((3, capacity)),
         dense=np.zeros(n_features),
         shortage=np.zeros(3, np.int64),
     )

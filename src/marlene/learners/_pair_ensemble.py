@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Labels = npt.NDArray[np.int8]
     Pair = tuple[Hashable, Hashable]
 
-PRECISE_UP_TO = 1000
+PRECISE_UP_TO = 100
 """So many target pairs have records of double precision; those of more take half the memory."""
 WORTH_A_THREAD = 200_000
 """Records for which a thread of its own pays."""
@@ -150,7 +150,7 @@ class PairEnsemble(Ensemble):
                 active,
                 owner,
                 count,
-                np.zeros((5, records.shape[2]), records.dtype),
+                np.zeros((10, records.shape[2]), records.dtype),
             )
 
         parts = max(1, min(_cores(), len(tasks) * count // WORTH_A_THREAD))
