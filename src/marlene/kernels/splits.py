@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from marlene.kernels.forest_state import Floats, Forest, Settings
 
 LOG_2 = math.log(2.0)
+SQRT_2_PI = math.sqrt(2.0 * math.pi)
 SQRT_HALF = math.sqrt(0.5)
 LEAST_SHARE = 0.01
 SUMMARY_COLUMNS = 5
@@ -300,8 +301,12 @@ def numeric_branches(summary: Floats, threshold: float, branches: Floats) -> Non
 def _weights_beside(threshold: float, mean: float, variance: float, weight: float) -> tuple[float, float]:
     if variance <= 0.0:
         return (weight, 0.0) if threshold <= mean else (0.0, weight)
-    at_most = _normal_cdf((threshold - mean) / math.sqrt(variance)) * weight
-    return at_most, weight - at_most
+    deviation = math.sqrt(variance)
+    distance = threshold - mean
+    density = (1.0 / (SQRT_2_PI * deviation)) * math.exp(-(distance * distance / (2.0 * deviation * deviation)))
+    equal = density * weight
+    less = _normal_cdf(distance / deviation) * weight - equal
+    return less + equal, max(0.0, weight - equal - less)
 
 
 @inlined
