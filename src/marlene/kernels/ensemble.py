@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble_state import (
@@ -44,6 +44,78 @@ if TYPE_CHECKING:
     from marlene.kernels.splits import Space
 
 
+class Views(NamedTuple):
+    """An example as the members see it: as it is, or with the given label 0 and 1.
+
+    Attributes
+    ----------
+    plain, given
+        The example in its first and its second form; the same if there is only one. Both share one dense array, which
+        holds the first.
+    column
+        The one feature in which the second form differs; -1 if there is none.
+    """
+
+    plain: Example
+    given: Example
+    column: int
+
+
+@inlined
+def _open(rows: Rows, row: int, values: int, dense: Floats) -> Views:
+    """Return the views of a row, whose values are written into `dense`; `close_row` clears it."""
+    last = (values - 1) * ((len(rows.starts) - 1) // values) + row
+    missing = open_row(rows, row, dense)
+    plain = slice(rows.starts[row], rows.starts[row + 1])
+    given = slice(rows.starts[last], rows.starts[last + 1])
+    return Views(
+        Example(rows.indices[plain], rows.values[plain], dense, missing),
+        Example(rows.indices[given], rows.values[given], dense, missing),
+        _given_column(rows, row, last) if values > 1 else -1,
+    )
+
+
+@inlined
+def _ask_one(
+    forest: Forest,
+    settings: Settings,
+    members: Members,
+    h: int,
+    views: Views,
+    clock: int,
+    raw: Floats,
+    frozen: Frozen,
+    space: Space,
+) -> None:
+    """Let a member vote on an example, for each value it comes with."""
+    out, dense = space.votes, views.plain.dense
+    for value in range(len(members.positive)):
+        example = views.plain
+        if value > 0:
+            example = views.given
+            dense[views.column] = 1.0
+        node, branch = route(forest, members.tree[h], dense)
+        at_leaf = node >= 0 and branch < 0
+        rule = rule_of(forest, settings, node, members.learns[h]) if at_leaf else BY_MAJORITY
+        leaf = forest.node[node, LEAF] if at_leaf else -1
+        if 0 <= leaf < len(frozen.slot) and frozen.slot[leaf] > 0 and not example.missing:
+            frozen_vote(frozen, leaf, views.column if value > 0 else -1, out)
+            _note(members, value, h, node, branch, 0, out)
+            continue
+        if rule != BY_MAJORITY and value > 0 and node == members.node[0, h] and is_simple(forest, leaf, example):
+            # All but one feature said the same when it was 0.
+            out[0], out[1] = raw[0, h], raw[1, h]
+            add_one_present(forest, leaf, views.column, out)
+        elif rule != BY_MAJORITY:
+            score(forest, settings, node, example, space.scores, out)
+            raw[0, h], raw[1, h] = out[0], out[1]
+        bayes = decide(forest, node, rule, out)
+        _note(members, value, h, node, branch, bayes, out)
+    if views.column >= 0:
+        dense[views.column] = 0.0
+    members.clock[h] = clock
+
+
 @subkernel
 def _ask(
     forest: Forest,
@@ -57,40 +129,13 @@ def _ask(
     frozen: Frozen,
     space: Space,
 ) -> None:
-    """Let the first `count` members of the queue vote on a row, for each value it comes with."""
-    out, raw = space.votes, work.scratch
-    values = len(members.positive)
-    n = (len(rows.starts) - 1) // values
-    for value in range(values):
-        place = value * n + row
-        missing = open_row(rows, place, work.dense)
-        stored = slice(rows.starts[place], rows.starts[place + 1])
-        example = Example(rows.indices[stored], rows.values[stored], work.dense, missing)
-        given = _given_column(rows, row, place) if value > 0 else -1
-        if not missing:
-            sum_up(frozen, example.indices)
-        for i in range(count):
-            h = work.queue[i]
-            node, branch = route(forest, members.tree[h], work.dense)
-            at_leaf = node >= 0 and branch < 0
-            rule = rule_of(forest, settings, node, members.learns[h]) if at_leaf else BY_MAJORITY
-            leaf = forest.node[node, LEAF] if at_leaf else -1
-            if 0 <= leaf < len(frozen.slot) and frozen.slot[leaf] > 0 and not missing:
-                frozen_vote(frozen, leaf, out)
-                _note(members, value, h, node, branch, 0, out)
-                members.clock[h] = clock
-                continue
-            if rule != BY_MAJORITY and value > 0 and node == members.node[0, h] and is_simple(forest, leaf, example):
-                # All but one feature said the same when it was 0.
-                out[0], out[1] = raw[0, h], raw[1, h]
-                add_one_present(forest, leaf, given, out)
-            elif rule != BY_MAJORITY:
-                score(forest, settings, node, example, space.scores, out)
-                raw[0, h], raw[1, h] = out[0], out[1]
-            bayes = decide(forest, node, rule, out)
-            _note(members, value, h, node, branch, bayes, out)
-            members.clock[h] = clock
-        close_row(rows, place, work.dense)
+    """Let the first `count` members of the queue vote on a row."""
+    views = _open(rows, row, len(members.positive), work.dense)
+    if not views.plain.missing:
+        sum_up(frozen, views.plain.indices)
+    for i in range(count):
+        _ask_one(forest, settings, members, work.queue[i], views, clock, work.scratch, frozen, space)
+    close_row(rows, row, work.dense)
 
 
 @inlined
@@ -148,34 +193,40 @@ def _train(
     row: int,
     work: Work,
     expected: bool,
+    everyone: bool,
+    clock: int,
+    frozen: Frozen,
     space: Space,
 ) -> None:
-    """Train the members of the jobs on a row, each given its value."""
+    """Train the members of the jobs on a row, each given its value; if everyone is to vote, they do so again."""
     jobs, dense = work.jobs, work.dense
-    values = len(members.positive)
-    n = (len(rows.starts) - 1) // values
-    for value in range(values):
-        place = value * n + row
-        missing = open_row(rows, place, dense)
-        stored = slice(rows.starts[place], rows.starts[place + 1])
-        example = Example(rows.indices[stored], rows.values[stored], dense, missing)
-        for j in range(work.position[JOBS]):
-            h = jobs.member[j]
-            if jobs.value[j] == value and offer_job(members, jobs, j, expected) > 0:
-                learn(
-                    forest,
-                    settings,
-                    members.tree[h],
-                    members.node[value, h],
-                    members.branch[value, h],
-                    members.bayes[value, h],
-                    example,
-                    jobs.truth[j],
-                    jobs.weight[j],
-                    space,
-                )
-                members.clock[h] = -1
-        close_row(rows, place, dense)
+    views = _open(rows, row, len(members.positive), dense)
+    for j in range(work.position[JOBS]):
+        h, value = jobs.member[j], jobs.value[j]
+        if offer_job(members, jobs, j, expected) == 0:
+            continue
+        example = views.plain
+        if value > 0:
+            example = views.given
+            dense[views.column] = 1.0
+        learn(
+            forest,
+            settings,
+            members.tree[h],
+            members.node[value, h],
+            members.branch[value, h],
+            members.bayes[value, h],
+            example,
+            jobs.truth[j],
+            jobs.weight[j],
+            space,
+        )
+        if value > 0:
+            dense[views.column] = 0.0
+        members.clock[h] = -1
+        if everyone:
+            _ask_one(forest, settings, members, h, views, clock, work.scratch, frozen, space)
+    close_row(rows, row, dense)
 
 
 @subkernel
@@ -200,10 +251,7 @@ def _learn(
     _ask(forest, settings, members, rows, row, waiting, now, work, frozen, space)
     if not _has_room(forest, members, work, rows, row):
         return False
-    _train(forest, settings, members, rows, row, work, expected, space)
-    if everyone:
-        waiting = _those_without(members, work.jobs, work.position[JOBS], now, work.queue)
-        _ask(forest, settings, members, rows, row, waiting, now, work, frozen, space)
+    _train(forest, settings, members, rows, row, work, expected, everyone, now, frozen, space)
     return True
 
 

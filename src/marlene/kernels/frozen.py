@@ -104,8 +104,11 @@ def sum_up(frozen: Frozen, indices: npt.NDArray[np.int64]) -> None:
 
 
 @inlined
-def frozen_vote(frozen: Frozen, leaf: int, out: Floats) -> None:
-    """Write the votes of a leaf that has a slot."""
-    odds = math.exp(-frozen.total[frozen.slot[leaf] - 1])
-    out[1] = 1.0 / (1.0 + odds)
+def frozen_vote(frozen: Frozen, leaf: int, feature: int, out: Floats) -> None:
+    """Write the votes of a leaf that has a slot, if a feature (-1 for none) is present besides those summed up."""
+    slot = frozen.slot[leaf] - 1
+    total = frozen.total[slot]
+    if feature >= 0:
+        total += frozen.weight[feature, slot]
+    out[1] = 1.0 / (1.0 + math.exp(-total))
     out[0] = 1.0 - out[1]
