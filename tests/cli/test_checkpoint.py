@@ -60,7 +60,7 @@ def test_a_finished_run_gives_its_result_at_once(call, shop, options):
     [
         (["--seed", "2"], "differs in seed 1 instead of 2"),
         (["--drift", "none"], "differs in the learner's settings"),
-        (["--method", "br-resampled"], "differs in method br-marlene instead of br-resampled"),
+        (["--method", "br-resampled"], "differs in method marlene instead of br-resampled"),
         (["--limit", "100"], "examples 240 instead of 100"),
         (["--window", "9"], "differs in window 24 instead of 9"),
         (["--features", "binary"], "differs in the examples"),

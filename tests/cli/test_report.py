@@ -47,7 +47,7 @@ def shown(*arguments, width=100, encoding="utf-8", **options):
 
 def test_the_demo_fits_into_a_hundred_columns(call, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    outcome = call("run", "yeast")
+    outcome = call("run", "yeast", "--method", "br-marlene")
     assert outcome.code == 0
     for words in (
         "the paper's",
@@ -59,15 +59,44 @@ def test_the_demo_fits_into_a_hundred_columns(call, monkeypatch):
         "when labels drifted (of 2417 examples)",
         "what to try next",
         "marlene run yeast --method br-resampled ",
-        "marlene run yeast --features numeric --drift none ",
+        "marlene run yeast --method br-marlene --features numeric --drift none ",
     ):
         assert words in outcome.out
     assert "\x1b" not in outcome.out
     assert max(len(line) for line in outcome.out.splitlines()) <= 100
 
 
+def test_the_default_is_compared_with_the_best_in_the_paper(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    outcome = call("run", "yeast")
+    assert outcome.code == 0
+    for words in (
+        "marlene on yeast",
+        "best in the paper",
+        "0.567",
+        "0.724",
+        "0.697",
+        "labels are voted on by their own sub-classifiers alone",
+        "marlene run yeast --method br-marlene ",
+        "marlene run yeast --method br-marlene --features numeric --drift none ",
+    ):
+        assert words in outcome.out
+    assert max(len(line) for line in outcome.out.splitlines()) <= 100
+
+
+def test_few_helpers_are_listed():
+    matrix = {
+        "spam": {(None, "spam"): 1.0, (None, "urgent"): 0.0, (None, "late"): 0.0},
+        "urgent": {(None, "spam"): 0.1, (None, "urgent"): 0.6, (None, "late"): 0.3},
+        "late": {(None, "spam"): 0.0, (None, "urgent"): 0.0, (None, "late"): 1.0},
+    }
+    lines = shown(Told(matrix, {"spam": [], "urgent": [], "late": []}), 10).splitlines()
+    assert lines[3].split() == ["urgent", "late", "30%,", "spam", "10%"]
+    assert lines[4] == "2 of 3 labels are voted on by their own sub-classifiers alone"
+
+
 def test_on_a_terminal_the_shares_are_shaded():
-    text, code = on_a_terminal("run", "yeast")
+    text, code = on_a_terminal("run", "yeast", "--method", "br-marlene")
     assert code == 0
     row = next(line for line in text.splitlines() if " 1 Class1 " in line)
     assert re.search(r"\x1b\[[\d;]*30;(46|106)m", row)
@@ -75,7 +104,7 @@ def test_on_a_terminal_the_shares_are_shaded():
 
 @pytest.mark.parametrize("options", [["--limit", 300], ["--window", 50], ["--delay", 1], ["--method", "br-resampled"]])
 def test_the_paper_s_figures_are_shown_beside_comparable_ones_only(call, options):
-    assert "paper's" not in call("run", "yeast", *options).out.partition("which labels")[0].partition("when")[0]
+    assert "paper" not in call("run", "yeast", *options).out.partition("what to try next")[0]
 
 
 def test_learners_that_cannot_tell_show_figures_only(call):
@@ -89,7 +118,7 @@ def test_ctrl_c_while_a_source_is_learnt(call, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(BRMarlene, "learn_many", interrupted)
-    outcome = call("run", "yeast", "--source", "yeast")
+    outcome = call("run", "yeast", "--method", "br-marlene", "--source", "yeast")
     assert outcome.code == 130
     assert outcome.out.startswith("stopped after 0 of 2417 examples")
     assert "try next" not in outcome.out
@@ -138,7 +167,7 @@ def test_labels_without_any_weight():
     assert "a  ▲" in printed
 
 
-@pytest.mark.parametrize("method", ["br-marlene", "br-resampled"])
+@pytest.mark.parametrize("method", ["marlene", "br-marlene", "br-resampled"])
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("width", [60, 200])
 def test_what_to_try_next_can_be_typed(method, published, width):
@@ -147,4 +176,6 @@ def test_what_to_try_next_can_be_typed(method, published, width):
     commands = [line.strip() for line in console.file.getvalue().splitlines() if line.strip().startswith("marlene ")]
     assert len(commands) == 3
     assert sum(line.startswith("marlene run 'my file.csv' --labels 'is_*' --") for line in commands) >= 2
-    assert not any(f"--method {method}" in line for line in commands)
+    assert f"--method {method}" not in commands[0]
+    if not published:
+        assert all((f"--method {method}" in line) == (method != "marlene") for line in commands[1:])

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from marlene.experiments.paper import CLOSEST_SETTINGS
+from marlene.learners._methods import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -35,15 +36,17 @@ TIMES = 5
 SHADES = ("dim", "", "cyan", "black on cyan", "bold black on bright_cyan")
 
 
-def print_figures(console: Console, result: PrequentialResult, total: int, published: Sequence[float] = ()) -> None:
-    """Print the figures, beside those of the paper where there are any."""
+def print_figures(
+    console: Console, result: PrequentialResult, total: int, heading: str = "", published: Sequence[float] = ()
+) -> None:
+    """Print the figures, beside published ones, under their heading, where there are any."""
     if result.stopped:
         console.print(f"stopped after {result.examples} of {total} examples; the figures are of those")
     table = Table(title=escape(f"{result.method} on {result.stream}"), box=box.SIMPLE_HEAD)
-    headings = ["mean over the stream", *(["the paper's"] if published else []), "last window"]
+    headings = ["mean over the stream", *([heading] if published else []), "last window"]
     table.add_column("figure", overflow="fold")
-    for heading in headings:
-        table.add_column(heading, justify="right", overflow="fold")
+    for text in headings:
+        table.add_column(text, justify="right", overflow="fold")
     printed = [*(f"{figure:.3f}" for figure in published), *[""] * len(FIGURES)]
     for (key, name), paper in zip(FIGURES.items(), printed, strict=False):
         last = f"{result.trace(key)[-1]:.3f}" if len(result.steps) else "-"
@@ -92,15 +95,22 @@ def print_next(console: Console, method: str, command: Sequence[str], published:
     """
     stream = command[2]
     other = "slashdot" if stream.lower() == "yeast" else "yeast"
-    tips = [([*command, "--method", "br-resampled"], "the same, without transfer")]
-    if method == "br-resampled":
-        tips = [([*command, "--method", "br-marlene"], "the same, with transfer")]
-    if published:
-        tips.append(([*command, *CLOSEST_SETTINGS], "closest to how the paper's figures were made"))
-        tips.append((["marlene", "run", other], "another data set of the paper"))
+    ours = method == DEFAULT_METHOD
+    same = [*command] if ours else [*command, "--method", method]
+    transferring = [*command, "--method", "br-marlene"]
+    if ours:
+        tips = [(transferring, "the paper's method")]
+    elif method == "br-resampled":
+        tips = [(transferring, "the same, with transfer")]
     else:
-        tips.append(([*command, "--drift", "none"], "the same, without a reaction to drift"))
-        tips.append(([*command, "--checkpoint", "run.npz"], "keeps its state; stopped and run again, it goes on"))
+        tips = [([*command, "--method", "br-resampled"], "the same, without transfer")]
+    if published:
+        closest = transferring if ours else same
+        tips.append(([*closest, *CLOSEST_SETTINGS], "like the paper's figures"))
+        tips.append((["marlene", "run", other], "another of its data sets"))
+    else:
+        tips.append(([*same, "--drift", "none"], "the same, without a reaction to drift"))
+        tips.append(([*same, "--checkpoint", "run.npz"], "keeps its state; stopped and run again, it goes on"))
     console.print("\nwhat to try next")
     width = max(len(shlex.join(words)) for words, _ in tips)
     beside = width + max(len(why) for _, why in tips) + 4 <= console.width
@@ -111,8 +121,17 @@ def print_next(console: Console, method: str, command: Sequence[str], published:
 
 def _print_transfer(console: Console, shares: Shares) -> None:
     givers = _with_sources_as_one(shares)
+    helped = {
+        label: {giver: share for giver, share in row.items() if share > 0 and giver != label}
+        for label, row in givers.items()
+    }
     console.print("\nwhich labels help which")
-    if len(shares) <= MOST and len(next(iter(givers.values()))) <= MOST:
+    if sum(len(row) for row in helped.values()) < len(shares):
+        _print(console, "what was learnt of other labels carries part of the vote on these, in % of the weight")
+        console.print(_few(helped))
+        alone = sum(not row for row in helped.values())
+        _print(console, f"{alone} of {len(shares)} labels are voted on by their own sub-classifiers alone")
+    elif len(shares) <= MOST and len(next(iter(givers.values()))) <= MOST:
         _print(
             console, "row: a label; column: what was learnt of which label carries the vote on it, in % of the weight"
         )
@@ -132,6 +151,18 @@ def _with_sources_as_one(shares: Shares) -> dict[str, dict[str, float]]:
             sums[giver] = sums.get(giver, 0.0) + share
         result[str(label)] = sums
     return result
+
+
+def _few(helped: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return a table of the labels that are helped, and by whom."""
+    table = Table(box=None, padding=(0, 1), pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True, overflow="crop")
+    table.add_column(overflow="fold")
+    for label, row in helped.items():
+        if row:
+            best = sorted(row.items(), key=lambda item: -item[1])
+            table.add_row(Text(_short(label)), Text(", ".join(f"{_short(name)} {share:.0%}" for name, share in best)))
+    return table
 
 
 def _matrix(shares: Mapping[str, Mapping[str, float]]) -> Table:

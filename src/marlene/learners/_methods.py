@@ -114,7 +114,7 @@ METHODS = {
 }
 """Every method by its name; `river:<dotted.Class>` comes on top of these."""
 
-DEFAULT_METHOD = "br-marlene"
+DEFAULT_METHOD = "marlene"
 
 
 def create(name: str, seed: int = 1, **options: Any) -> base.MultiLabelClassifier:  # noqa: ANN401

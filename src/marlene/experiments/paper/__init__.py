@@ -19,6 +19,7 @@ __all__ = [
     "PaperResult",
     "PaperSyntheticRank",
     "PaperTime",
+    "best",
     "data_sets",
     "figures",
     "real_data",
@@ -145,6 +146,21 @@ def figures(method: str, data_set: str) -> tuple[float, ...]:
     """
     wanted = (method, data_set)
     return tuple(row.value for row in real_data() if (row.method, row.data_set) == wanted and row.value is not None)
+
+
+def best(data_set: str) -> tuple[float, ...]:
+    """Return the best Macro-, Micro- and Label-set-G-Mean that any method has on a data set; empty if none has.
+
+    Examples
+    --------
+    >>> best("yeast"), best("enron")
+    ((0.567, 0.724, 0.697), ())
+    """
+    columns = [
+        [row.value for row in real_data() if (row.figure, row.data_set) == (figure, data_set) and row.value is not None]
+        for figure in FIGURES
+    ]
+    return tuple(max(column) for column in columns if column)
 
 
 def _rows(name: str) -> list[list[str]]:
