@@ -9,6 +9,7 @@ from marlene.kernels.compile import kernel
 from marlene.kernels.forest import rebuild_index
 from marlene.kernels.forest_state import MISSING_VALUE, VALUE_SHIFT, empty_table
 from marlene.kernels.tables import (
+    PLACE_MASK,
     SMALLEST_ORDER,
     append,
     find,
@@ -27,6 +28,7 @@ KEYS = st.one_of(
     st.integers(0, 30),
     st.integers(0, 7).map(lambda value: value << VALUE_SHIFT | 5),
     st.integers(0, 30).map(lambda feature: MISSING_VALUE << VALUE_SHIFT | feature),
+    st.integers(0, 7).map(lambda bits: (bits & 3) << VALUE_SHIFT | (bits >> 2) << (VALUE_SHIFT - 1) | 5),
     st.integers(0, 2**62 - 1),
 )
 OPERATIONS = st.lists(st.tuples(st.integers(0, N_TABLES - 1), st.one_of(st.none(), KEYS)), max_size=250)
@@ -59,7 +61,7 @@ def probes(table, row, key):
     start, order = row[START], row[ORDER] - 1
     cell, count = first_cell(key, order), 1
     while True:
-        place = table.cells[2 * start + cell]
+        place = table.cells[2 * start + cell] & PLACE_MASK
         if place == 0 or table.key[start + place - 1] == key:
             return count
         cell = next_cell(cell, key, order)

@@ -18,7 +18,7 @@ from marlene.streams import synthetic
 if TYPE_CHECKING:
     import os
 
-LOADED = {"load": str, "labels": (str, int, list), "features": str, "limit": int, "sources": list}
+LOADED = {"load": str, "labels": (str, int, list), "features": str, "limit": int, "sources": list, "rotated": bool}
 SYNTHETIC = {"synthetic": str, "size": int, "sources": str, "source_size": int, "seed": (int, str)}
 EVALUATION = {"window": int, "start": int, "delay": int}
 ORACLE = "oracle"
@@ -68,6 +68,7 @@ class Run:
         """The run in words."""
         options = ", ".join(f"{name}={value}" for name, value in self.options.items())
         stream = self.stream.get("load") or f"{self.stream['synthetic']}-{self.stream['size']}"
+        stream += ", rotated" if self.stream.get("rotated") else ""
         learnt = f" after {self.sources}" if self.sources != "none" else ""
         return f"{self.method}{f' ({options})' if options else ''} on {stream}{learnt}, seed {self.seed}"
 
@@ -78,10 +79,11 @@ class Grid:
     Parameters
     ----------
     streams
-        Mappings. `load`: what `marlene.streams.load` takes, with `labels`, `features`, `limit`, and `sources` (a list
-        of streams to learn before). Or `synthetic`: a type of `marlene.streams.synthetic_experiment`, with `size`,
-        `sources`, `source_size`, and `seed` (a number, by default 1; or "run": drawn anew with the seed of the run).
-        Lists under `load`, `synthetic`, `size` and the `sources` of a synthetic stream stand for several streams.
+        Mappings. `load`: what `marlene.streams.load` takes, with `labels`, `features`, `limit`, `sources` (a list of
+        streams to learn before), and `rotated` (true: labels change places in the middle, see `Stream.rotated`). Or
+        `synthetic`: a type of `marlene.streams.synthetic_experiment`, with `size`, `sources`, `source_size`, and `seed`
+        (a number, by default 1; or "run": drawn anew with the seed of the run). Lists under `load`, `synthetic`, `size`
+        and the `sources` of a synthetic stream stand for several streams.
     methods
         Mappings: `name`, and the options of the method. A list stands for several settings.
     seeds
@@ -196,7 +198,7 @@ def _check(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> No
     for name, value in given.items():
         if name not in known:
             raise MarleneError(f"{where}: {name!r} is not one of {', '.join(known)}")
-        if isinstance(value, bool) or not isinstance(value, known[name]):
+        if isinstance(value, bool) != (known[name] is bool) or not isinstance(value, known[name]):
             raise MarleneError(f"{where}: {name} cannot be {value!r}")
 
 

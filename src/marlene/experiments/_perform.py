@@ -126,9 +126,12 @@ def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], dict[str, tu
         made = synthetic_experiment(stream.pop("synthetic"), stream.pop("size"), stream.pop("sources"), **stream)
         return made.target, made.sources, made.drifts
     source_names, limit, labels = stream.pop("sources", []), stream.pop("limit", None), stream.pop("labels", None)
+    rotated = stream.pop("rotated", False)
     target = load(stream.pop("load"), labels=labels, limit=limit, **stream)
     sources = [load(name, labels=None if name.lower() in CATALOGUE else labels, **stream) for name in source_names]
-    return target, tuple(sources), {}
+    if not rotated:
+        return target, tuple(sources), {}
+    return target.rotated(), tuple(sources), dict.fromkeys(target.labels, (len(target) // 2,))
 
 
 def _found_drifts(model: Any) -> str | None:  # noqa: ANN401 (some learners can tell)

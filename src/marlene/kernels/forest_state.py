@@ -103,7 +103,7 @@ def empty_table(capacity: int, n_classes: int, columns: int) -> Table:
         key=np.zeros(capacity, np.int64),
         stat=np.zeros((capacity, n_classes, columns)),
         chain=np.zeros((capacity, n_classes), np.int32),
-        cells=np.zeros(2 * capacity, np.int32),
+        cells=np.zeros(2 * capacity, np.int64),
         free=np.zeros(ORDERS, np.int64),
         top=np.zeros(1, np.int64),
     )

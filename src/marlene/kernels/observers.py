@@ -103,7 +103,7 @@ def observe(forest: Forest, leaf: int, example: Example, y: int, weight: float, 
 
 
 @inlined
-def _entry(keys: Ints, index: Int32s, row: Ints, column: int, key: int) -> int:
+def _entry(keys: Ints, index: Ints, row: Ints, column: int, key: int) -> int:
     """Return the entry of a key in the leaf's table whose block, order and use stand from `column` on."""
     start, order = row[column], row[column + 1] - 1
     entry = find(keys, index, start, order, key)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Int32s = npt.NDArray[np.int32]
 
 ORDERS = 48
+TAG_SHIFT, PLACE_MASK, AMBIGUOUS = 32, (1 << 32) - 1, 1 << 30
 SMALLEST_ORDER = 3
 # Unsigned, because to the compiler a product of signed numbers never overflows.
 FIBONACCI, MIDDLE_BITS = np.uint64(11400714819323198485), np.uint64(20)
@@ -37,7 +38,8 @@ class Table(NamedTuple):
     chain
         The next entry of a list through entries (entries × classes), as a place within the block from 1; 0 ends it.
     cells
-        The index: two cells per entry: a place within the block from 1, or 0.
+        The index: two cells per entry: a place within the block from 1, and above it the key's tag, or 0. Most tags say
+        all of their key, so that it need not be looked up.
     free
         For every order the first free block from 1, or 0.
     top
@@ -47,7 +49,7 @@ class Table(NamedTuple):
     key: Ints
     stat: npt.NDArray[np.float64]
     chain: Int32s
-    cells: Int32s
+    cells: Ints
     free: Ints
     top: Ints
 
@@ -101,27 +103,40 @@ def next_cell(cell: int, key: int, order: int) -> int:
 
 
 @inlined
-def find(keys: Ints, index: Int32s, start: int, order: int, key: int) -> int:
+def _tag(key: int) -> int:
+    """Return what a cell tells of a key: all, unless it is marked as ambiguous.
+
+    Keys of a table of numbers have no upper half, and that of the value 1 of a binary feature is 1.
+    """
+    plain = key >> (TAG_SHIFT + 1) == 0 and (key >> 29) & 7 == 0
+    return (key & ((1 << 29) - 1)) | ((key >> TAG_SHIFT) & 1) << 29 | (0 if plain else AMBIGUOUS)
+
+
+@inlined
+def find(keys: Ints, index: Ints, start: int, order: int, key: int) -> int:
     """Return the entry of `key` in the block, or -1; a table without a block has order -1."""
     if order < 0:
         return -1
+    tag = _tag(key)
     cell = first_cell(key, order)
     while True:
-        place = index[2 * start + cell]
-        if place == 0:
+        found = index[2 * start + cell]
+        if found == 0:
             return -1
-        if keys[start + place - 1] == key:
-            return int(start + place - 1)
+        if found >> TAG_SHIFT == tag:
+            entry = start + (found & PLACE_MASK) - 1
+            if tag < AMBIGUOUS or keys[entry] == key:
+                return int(entry)
         cell = next_cell(cell, key, order)
 
 
 @inlined
-def append(keys: Ints, index: Int32s, start: int, order: int, used: int, key: int) -> int:
+def append(keys: Ints, index: Ints, start: int, order: int, used: int, key: int) -> int:
     """Add an entry for a key that is not there yet; the block has room for it."""
     cell = first_cell(key, order)
     while index[2 * start + cell] != 0:
         cell = next_cell(cell, key, order)
-    index[2 * start + cell] = used + 1
+    index[2 * start + cell] = (_tag(key) << TAG_SHIFT) | (used + 1)
     keys[start + used] = key
     return start + used
 

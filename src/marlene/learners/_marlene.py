@@ -61,8 +61,8 @@ class Marlene(BRMarlene):
     transfer
         "gated", as described; "own": a label's own sub-classifiers vote alone; "full": all vote, as in the paper.
     objective
-        What predictions are to be good at: "macro", "micro" or "label-set" (G-Means), "mix" (all three), "f1", or
-        costs, such as ``{"false_positive": 1, "false_negative": 5}``.
+        What predictions are to be good at: "macro", "micro" or "label-set" (G-Means), "mix" (all three), "f1", "none"
+        (thresholds stay at 0.5), or costs, such as ``{"false_positive": 1, "false_negative": 5}``.
 
     Examples
     --------

@@ -24,6 +24,7 @@ OBJECTIVES: dict[str, dict[str, float]] = {
     "micro": {"micro": 1.0},
     "label-set": {"label_set": 1.0},
     "f1": {"f1": 1.0},
+    "none": {},
 }
 COSTS = ("false_positive", "false_negative")
 
@@ -38,8 +39,8 @@ class DecisionThresholds:
     Parameters
     ----------
     objective
-        "macro", "micro" or "label-set": that G-Mean; "mix": the sum of the three; "f1": the mean F1 of the labels; or
-        costs, such as ``{"false_positive": 1, "false_negative": 5}``.
+        "macro", "micro" or "label-set": that G-Mean; "mix": the sum of the three; "f1": the mean F1 of the labels;
+        "none": thresholds stay at 0.5; or costs, such as ``{"false_positive": 1, "false_negative": 5}``.
 
     Examples
     --------
@@ -75,6 +76,8 @@ class DecisionThresholds:
 
     def decide_and_learn(self, scores: Floats, truth: Truth) -> Truth:
         """Return the same, and learn from each example, before the next, what its labels were (-1: not known)."""
+        if not any(self._objective):
+            return self.decide(scores)
         predictions = np.zeros(scores.shape, np.int8)
         decide_and_learn(
             self._state, self._objective, np.ascontiguousarray(scores), np.ascontiguousarray(truth), predictions

@@ -209,6 +209,20 @@ class Stream:
             raise MarleneError(f"{self.name}: the number of examples must be at least 1, not {count}")
         return replace(self, X=self.X[:count], Y=self.Y[:count])
 
+    def rotated(self) -> Stream:
+        """Return the same stream with labels that change places in the middle: an abrupt drift of all of them.
+
+        From the middle on every label has the values of the one before it, the first those of the last.
+
+        Examples
+        --------
+        >>> Stream.from_arrays([[0.5]] * 4, [[1, 0, 0]] * 4).rotated().Y.tolist()
+        [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]]
+        """
+        truth, middle = self.Y.copy(), len(self) // 2
+        truth[middle:] = np.roll(self.Y[middle:], 1, axis=1)
+        return replace(self, Y=truth, name=f"{self.name}, rotated")
+
     def with_kinds(self, kinds: str | Mapping[str, str]) -> Stream:
         """Return the same stream with other feature kinds.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from marlene.experiments.reproduce import (
+    _ablation,
     _aswr,
     _datasets,
     _labels,
@@ -74,5 +75,6 @@ TARGETS = {
     _more_figures.WINDOWS: Target((WITH_RIVER,), _on_yeast, _more_figures.windows_page),
     _more_figures.DRIFTS: Target((WITH_RIVER,), _drift_runs, _more_figures.drifts_page),
     _more_figures.TRANSFER: Target((WITH_RIVER,), lambda plan: plan.transfer_runs(), _more_figures.transfer_page),
+    _ablation.TARGET: Target(PAPER_DATA_SETS, _ablation.runs, _ablation.page),
 }
 """Every target by its name, in the order of the index."""
