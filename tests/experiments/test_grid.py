@@ -92,9 +92,11 @@ def test_a_number_of_seeds():
         ({"streams": [STREAM | {"synthetic": "SS"}]}, "grid, stream 1: expected either load or synthetic"),
         (
             {"streams": [STREAM | {"lmit": 3}]},
-            "grid, stream 1: 'lmit' is not one of load, labels, features, limit, sources",
+            "grid, stream 1: 'lmit' is not one of load, labels, features, limit, sources, rotated",
         ),
         ({"streams": [STREAM | {"limit": "3"}]}, "grid, stream 1: limit cannot be '3'"),
+        ({"streams": [STREAM | {"limit": True}]}, "grid, stream 1: limit cannot be True"),
+        ({"streams": [STREAM | {"rotated": 1}]}, "grid, stream 1: rotated cannot be 1"),
         (
             {"streams": [{"synthetic": "SA"}]},
             "grid, stream 1: synthetic must be one of SS, IS, II, IA, AA, AS, not 'SA'",

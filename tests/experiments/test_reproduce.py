@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import re
+import statistics
 import sys
 
 import numpy as np
@@ -13,6 +14,7 @@ from marlene.experiments import Grid, ResultStore, paper, run_grid
 from marlene.experiments import reproduce as package
 from marlene.experiments._perform import perform
 from marlene.experiments.reproduce import TARGETS, Plan, reproduce
+from marlene.experiments.reproduce._ablation import GATE, rotated, variant
 from marlene.experiments.reproduce._labels import gmean_since_drift
 from marlene.experiments.reproduce._more_figures import mean_transfer
 from marlene.experiments.reproduce._plan import (
@@ -132,7 +134,9 @@ def test_cells_are_the_means_of_what_was_run_beside_the_papers(made, name, figur
         assert len(values) == (1 if method in WITHOUT_CHANCE else 2)
         assert table[method]["yeast"] == f"{np.mean(values):.3f}"
         assert table[method]["seeds"] == ("1" if method in WITHOUT_CHANCE else "1, 2")
-    published = [row[figure] for row in rows if row["options"] == '{"drift": "none"}']
+    with_numbers = [row for row in rows if "numeric" in row["stream"]]
+    assert {row["options"] for row in with_numbers} == {'{"drift": "none"}'}
+    published = [row[figure] for row in with_numbers]
     assert table[PUBLISHED_ROW]["yeast"] == f"{np.mean(published):.3f}"
     place = paper.FIGURES.index(figure)
     assert float(table["br-marlene"]["yeast (paper)"]) == paper.figures("br-marlene", "yeast")[place]
@@ -212,6 +216,24 @@ def test_what_was_not_run_and_what_failed_are_shown_as_such(tmp_path):
     for name, target in TARGETS.items():
         if name != "table-datasets":
             assert target.page(plan, Results(store)).markdown().count("nan") == 0
+
+
+def test_the_parts_of_marlene_are_compared(made):
+    found = results(made)
+    table = {row["variant"]: row for row in read_csv(made, "ablation-micro")}
+    assert table["marlene"]["seeds"] == "1, 2"
+    for name in ("marlene", "thresholds at 0.5", "br-marlene"):
+        mean = statistics.fmean(found.values(variant(PLAN, "yeast", name), "micro_gmean"))
+        assert table[name]["yeast"] == f"{mean:.3f}"
+    assert table["best of any method in the paper"]["yeast"] == "0.724"
+    assert len({row["yeast"] for row in table.values()}) > 5
+    rows = [row for row in read_csv(made, "ablation-rotated") if row["figure"] == "Macro"]
+    means = [statistics.fmean(found.values(rotated(PLAN, "yeast", vote), "macro_gmean")) for vote in GATE]
+    assert [rows[0][vote] for vote in GATE] == [f"{mean:.3f}" for mean in means]
+    assert rows[0]["gated less the better"] == f"{means[0] - max(means[1:]):.3f}"
+    page = (made.out / "ablation.md").read_text()
+    assert "above the best of all methods in the paper's table in 0 of 3 cells" in page
+    assert "Macro: `marlene` " in page
 
 
 def _what(run):

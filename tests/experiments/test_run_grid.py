@@ -73,6 +73,19 @@ def test_a_loaded_stream_with_sources_and_settings(tmp_path):
     assert (row["window"], row["start"], row["delay"], row["examples"], row["sources"]) == (20, 9, 2, 150, "Yeast")
 
 
+def test_rotated_labels_are_a_drift_of_all(tmp_path):
+    grid = Grid([{"load": "yeast", "limit": 101, "rotated": True}], [{"name": "majority"}])
+    store = run_grid(grid, tmp_path)
+    (row,) = store.frame().iter_rows(named=True)
+    yeast = load("yeast", limit=101)
+    truth = store.traces(row["key"])["truth"]
+    assert row["title"] == "majority on yeast, rotated, seed 1"
+    assert np.array_equal(truth[:50], yeast.Y[:50])
+    assert np.array_equal(truth[50:, 1:], yeast.Y[50:, :-1])
+    assert np.array_equal(truth[50:, 0], yeast.Y[50:, -1])
+    assert json.loads(row["true_drifts"]) == {label: [50] for label in yeast.labels}
+
+
 def test_a_stream_may_be_drawn_with_the_seed_of_the_run(tmp_path):
     grid = Grid([{"synthetic": "SS", "size": 10, "seed": "run"}], [{"name": "majority"}], seeds=2)
     store = run_grid(grid, tmp_path)

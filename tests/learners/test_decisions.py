@@ -28,7 +28,16 @@ def scored(n, n_labels, seed):
     return scores, truth
 
 
-@pytest.mark.parametrize("objective", [*OBJECTIVES, COSTS], ids=str)
+def test_without_an_objective_thresholds_stay_where_they_are():
+    scores, truth = scored(130, 3, 0)
+    thresholds = DecisionThresholds("none")
+    thresholds.add_labels(3)
+    predictions = thresholds.decide_and_learn(scores, truth)
+    assert np.array_equal(predictions, scores >= 0.5)
+    assert thresholds.values.tolist() == [0.5] * 3
+
+
+@pytest.mark.parametrize("objective", [*(name for name in OBJECTIVES if name != "none"), COSTS], ids=str)
 def test_thresholds_are_the_best_of_the_past(objective):
     scores, truth = scored(130, 3, 0)
     thresholds = DecisionThresholds(objective)
