@@ -1,20 +1,24 @@
-"""What each choice in BRPW-MARLENE is worth: `python -m benchmarks.ablation [STREAM]… [--write]`."""
+"""What pairs of labels are worth in BRPW-MARLENE: `python -m benchmarks.ablation [STREAM]… [--write]`."""
 
 from __future__ import annotations
 
 import argparse
 import itertools
 import statistics
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING
 
 from benchmarks._measure import grid
-from benchmarks.learners import run
-from benchmarks.results import PAGE
+from benchmarks._runs import add_options, run_all, write
 from marlene.experiments import paper
 
-PLAN = {"yeast": (5, None), "slashdot": (3, None), "tmc2007": (1, 10_000)}
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = "brpw-marlene.md"
+PLAN = {"yeast": (5, None), "slashdot": (5, None), "tmc2007": (1, 10_000)}
 """Seeds and examples of every stream."""
+SETS = tuple(row.data_set for row in paper.data_sets())
+PAIRS = {"br-marlene": (), "all pairs": ("all",), "5 for each label": ("5",)}
 CHOICES = {
     "combine": ("predicted", "marginal"),
     "weighting": ("true", "predicted"),
@@ -40,20 +44,17 @@ def settings() -> list[dict[str, str]]:
     return [*every, *FEWER]
 
 
-def table(stream: str, jobs: int) -> str:
+def table(stream: str, jobs: int, keep: Path | None) -> str:
     """Return the figures of a stream as a section."""
     seeds, limit = PLAN[stream]
     plans: list[tuple[str, dict[str, str]]] = [("br-marlene", {}), ("br-resampled", {})]
     plans += [("brpw-marlene", chosen) for chosen in settings()]
-    tasks = [(plan, seed) for plan in plans for seed in range(1, seeds + 1)]
-
-    def one(task: tuple[tuple[str, dict[str, str]], int]) -> dict[str, Any]:
-        (method, chosen), seed = task
+    commands = []
+    for (method, chosen), seed in itertools.product(plans, range(1, seeds + 1)):
         options = [word for name, value in chosen.items() for word in ("--set", f"{name}={value}")]
-        return run(stream, method, limit, "--seed", str(seed), *options)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        found = list(pool.map(one, tasks))
+        options += [] if limit is None else ["--limit", str(limit)]
+        commands.append([stream, "--method", method, "--seed", str(seed), *options])
+    found = run_all(commands, jobs, keep)
     means = [
         [statistics.mean(run[figure] for run in found[i * seeds : (i + 1) * seeds]) for figure in paper.FIGURES]
         for i in range(len(plans))
@@ -66,11 +67,28 @@ def table(stream: str, jobs: int) -> str:
     return f"\n## {stream}{examples}, {seeds} seeds\n\n{grid(('setting', 'Macro', 'Micro', 'LS'), rows)}\n"
 
 
+def on_every_set(streams: list[str], keep: Path | None) -> str:
+    """Return BR-MARLENE, all pairs and five for each label on data sets as a section; one run at a time."""
+    rows: list[tuple[str | int | float, ...]] = []
+    for stream, (name, pairs) in itertools.product(streams, PAIRS.items()):
+        chosen = [word for value in pairs for word in ("--set", f"pairs={value}")]
+        (found,) = run_all([[stream, "--method", "brpw-marlene" if pairs else "br-marlene", *chosen]], 1, keep)
+        memory = found["peak_rss_mb"] - found["base_rss_mb"]
+        figures = [f"{found[figure]:.3f}" for figure in paper.FIGURES]
+        rows.append((stream, name, *figures, found["models"], found["learn_seconds"], memory))
+    columns = ("stream", "pairs", "Macro", "Micro", "LS", "models", "CPU s", "MB")
+    text = (
+        "Seed 1, whole streams, one run at a time. CPU seconds are those of the test-then-train loop, all threads "
+        "together; memory is less what importing and loading kernels takes."
+    )
+    return f"\n## On every data set\n\n{text}\n\n{grid(columns, rows)}\n"
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ablation", description=__doc__)
     parser.add_argument("streams", nargs="*", metavar="STREAM", help=f"of {', '.join(PLAN)}; default: all")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="write docs/results/brpw-marlene.md too")
+    parser.add_argument("--sets", nargs="*", metavar="STREAM", choices=SETS, default=list(SETS), help="default: all")
+    add_options(parser, PAGE)
     given = parser.parse_args(arguments)
     unknown = [name for name in given.streams if name not in PLAN]
     if unknown:
@@ -81,11 +99,12 @@ def main(arguments: list[str] | None = None) -> None:
     )
     text = HEAD.format(paper=pair, alone=alone)
     for stream in given.streams or PLAN:
-        text += table(stream, given.jobs)
+        text += table(stream, given.jobs, given.keep)
+    if given.sets:
+        text += on_every_set(given.sets, given.keep)
     print(text)
     if given.write:
-        PAGE.parent.mkdir(parents=True, exist_ok=True)
-        PAGE.with_name("brpw-marlene.md").write_text(text, encoding="utf-8")
+        write(PAGE, text)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from benchmarks._measure import grid, progress
-from benchmarks.results import PAGE
+from benchmarks._runs import write
 from marlene.evaluation import prequential
 from marlene.learners import GOOWE, ADWINBagging, MultiTargetTree, OnlineBagging, PrunedSets, create
 from marlene.streams import load
@@ -132,8 +132,7 @@ def main(arguments: list[str] | None = None) -> None:
         text += table(stream, given.seeds, given.jobs)
     print(text)
     if given.write:
-        PAGE.parent.mkdir(parents=True, exist_ok=True)
-        PAGE.with_name("baselines.md").write_text(text, encoding="utf-8")
+        write("baselines.md", text)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks._measure import Table, Target, absent_data, cpu_seconds, median_seconds, progress
+from benchmarks._runs import run
 from marlene import BRMarlene, BRPWMarlene
 from marlene.streams import GaussianStream, load
 
@@ -49,13 +47,8 @@ PAIR_BOUNDS = {"yeast": (82.0, 2.0), "slashdot": (math.nan, 15.0), "tmc2007": (m
 """CPU seconds of the authors' Java program with pairs, where it was run, and those we allow ourselves."""
 
 
-def run(stream: str, method: str, limit: int | None, *options: str) -> dict[str, Any]:
-    """Return what `marlene run --json` tells of a run, which has a process of its own."""
-    progress(" ".join((method, *options, "on", stream)))
-    command = [sys.executable, "-m", "marlene", "run", stream, "--method", method, "--json", *options]
-    command += [] if limit is None else ["--limit", str(limit)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return dict(json.loads(done.stdout))
+def _run(stream: str, method: str, limit: int | None, *options: str) -> dict[str, Any]:
+    return run([stream, "--method", method, *options, *([] if limit is None else ["--limit", str(limit)])])
 
 
 def streams(names: list[str], limit: int | None = None) -> Table:
@@ -64,8 +57,8 @@ def streams(names: list[str], limit: int | None = None) -> Table:
     targets = []
     for name in names:
         bound = BOUNDS[name]
-        ours = run(name, "br-marlene", limit)
-        peer = run(name, PEER, min(bound.peer_examples, limit or bound.peer_examples))
+        ours = _run(name, "br-marlene", limit)
+        peer = _run(name, PEER, min(bound.peer_examples, limit or bound.peer_examples))
         cpu, memory = ours["learn_seconds"], ours["peak_rss_mb"] - ours["base_rss_mb"]
         ratio = (peer["learn_seconds"] / peer["examples"]) / (cpu / ours["examples"])
         rows.append((name, ours["examples"], cpu, 1e6 * cpu / ours["examples"], bound.java_seconds, ratio, memory))
@@ -89,7 +82,7 @@ def pairs(names: list[str], limit: int | None = None) -> Table:
     for name in names:
         java, bound = PAIR_BOUNDS[name]
         for which in ("all", "5"):
-            found = run(name, "brpw-marlene", limit, "--set", f"pairs={which}")
+            found = _run(name, "brpw-marlene", limit, "--set", f"pairs={which}")
             cpu, memory = found["learn_seconds"], found["peak_rss_mb"] - found["base_rss_mb"]
             per_example = 1e3 * cpu / found["examples"]
             known = "" if math.isnan(java) or which != "all" else f"{java:g}"

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import statistics
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks._measure import grid, progress
+from benchmarks._measure import grid
+from benchmarks._runs import add_options, run_all, write
 from marlene.experiments import paper
 
-PAGE = Path(__file__).parent.parent / "docs" / "results" / "br-marlene.md"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = "br-marlene.md"
 METHODS = ("br-marlene", "br-resampled")
 OPTIONS: dict[str, tuple[str, ...]] = {"default": (), "published": paper.CLOSEST_SETTINGS}
 STREAMS = tuple(row.data_set for row in paper.data_sets())
@@ -42,19 +41,11 @@ class Run(NamedTuple):
     seed: int
 
 
-def execute(run: Run) -> dict[str, float]:
-    """Return what `marlene run --json` says."""
-    command = [sys.executable, "-m", "marlene", "run", run.stream, "--method", run.method, "--seed", str(run.seed)]
-    done = subprocess.run([*command, *OPTIONS[run.setting], "--json"], check=True, capture_output=True, text=True)
-    progress(" ".join(map(str, run)))
-    return dict(json.loads(done.stdout))
-
-
-def page(streams: list[str], seeds: int, jobs: int) -> str:
+def page(streams: list[str], seeds: int, jobs: int, keep: Path | None) -> str:
     """Run everything and return the page."""
     runs = [Run(*run) for run in itertools.product(streams, OPTIONS, METHODS, range(1, seeds + 1))]
-    with ThreadPoolExecutor(jobs) as pool:
-        found = dict(zip(runs, pool.map(execute, runs), strict=True))
+    commands = [[run.stream, "--method", run.method, "--seed", str(run.seed), *OPTIONS[run.setting]] for run in runs]
+    found = dict(zip(runs, run_all(commands, jobs, keep), strict=True))
     text = HEAD.format(seeds=seeds, settings=" ".join(paper.CLOSEST_SETTINGS), jobs=jobs)
     for setting in OPTIONS:
         rows: list[tuple[str | int | float, ...]] = []
@@ -99,17 +90,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.results", description=__doc__)
     parser.add_argument("streams", nargs="*", metavar="STREAM", default=[], help="default: all seven")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="write docs/results/br-marlene.md too")
+    add_options(parser, PAGE)
     given = parser.parse_args(arguments)
     unknown = [name for name in given.streams if name not in STREAMS]
     if unknown:
         parser.error(f"the paper has no stream {unknown[0]!r}; it has {', '.join(STREAMS)}")
-    text = page(given.streams or list(STREAMS), given.seeds, given.jobs)
+    text = page(given.streams or list(STREAMS), given.seeds, given.jobs, given.keep)
     print(text)
     if given.write:
-        PAGE.parent.mkdir(parents=True, exist_ok=True)
-        PAGE.write_text(text, encoding="utf-8")
+        write(PAGE, text)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """The measurements run and fill their tables; how fast anything was is not tested."""
 
+import re
+
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import _measure, _report, arff, compilation, forest, learners, scaling
+from benchmarks import _measure, _report, _runs, ablation, arff, compilation, forest, learners, results, scaling
 from benchmarks._measure import Table, Target
 from marlene.streams import load
 
@@ -166,3 +168,36 @@ def test_the_program_refuses(stub, capsys, arguments):
     assert ended.value.code == 2
     assert "python -m benchmarks: error: " in capsys.readouterr().err
     assert not stub.exists()
+
+
+def test_kept_runs_are_not_run_again(tmp_path, monkeypatch):
+    words = ["yeast", "--method", "majority", "--limit", "100"]
+    first = _runs.run(words, tmp_path)
+    assert first["examples"] == 100
+    monkeypatch.setattr(_runs.subprocess, "run", lambda *_, **__: pytest.fail("run again"))
+    assert _runs.run_all([words, words], 2, tmp_path) == [first, first]
+
+
+def told(words, _):
+    """Return what a run might say: pairs help a little."""
+    value = (
+        0.5 + 0.1 * ("brpw-marlene" in words) + 0.01 * int(words[words.index("--seed") + 1] if "--seed" in words else 1)
+    )
+    figures = dict.fromkeys(("macro_gmean", "micro_gmean", "label_set_gmean"), value)
+    rest = {"drifts": 2, "models": 7, "learn_seconds": 1.5, "peak_rss_mb": 30.0, "base_rss_mb": 10.0}
+    return figures | rest
+
+
+def test_pages_of_results(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(_runs, "run", told)
+    monkeypatch.setattr(_runs, "RESULTS", tmp_path)
+    results.main(["yeast", "--seeds", "3", "--write"])
+    page = (tmp_path / "br-marlene.md").read_text()
+    assert page.strip() == capsys.readouterr().out.strip()
+    assert "| yeast  | br-marlene   | 0.520 | 0.520 | 0.520 | 0.008   |" in page
+    assert "above the paper's figure in 0 of 3 cells, and more than 0.03 below it in 2: yeast micro (-0.124)" in page
+    ablation.main(["yeast", "--sets", "imdb", "--write"])
+    page = (tmp_path / "brpw-marlene.md").read_text()
+    assert re.search(r"\| br-marlene +\| 0.530 ", page)
+    assert page.count("**0.630**") == 3 * len(ablation.settings())
+    assert "| imdb   | all pairs        | 0.610 | 0.610 | 0.610 |      7 |  1.50 | 20.0 |" in page
