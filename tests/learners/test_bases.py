@@ -9,6 +9,7 @@ import pytest
 import river.drift
 from river import linear_model, naive_bayes, tree
 
+from marlene.banks import NaiveBayesBank
 from marlene.drift import RiverBank
 from marlene.learners import BRMarlene, BRPWMarlene, BRResampled, _freezer
 from marlene.learners._river_bank import RiverClassifierBank
@@ -291,3 +292,16 @@ def test_what_is_written_down_follows_new_features():
         model.test_then_train(wide[600:], Y[600:]), plain.test_then_train(wide[600:], Y[600:]), rtol=0, atol=1e-12
     )
     assert model._ensemble.driver._freezer.arrays().top[0] > 1
+
+
+@every_learner
+@pytest.mark.parametrize("base", ["naive-bayes", "linear", NaiveBayesBank(smoothing=0.5)], ids=str)
+def test_banks_of_simple_classifiers_are_saved_to_the_bit(learner, base, tmp_path):
+    X, Y = drifting(300)
+    model = learner(base=base, drift=sensitive())
+    model.learn_many(X[:200], Y[:200])
+    model.save(tmp_path / "model.npz")
+    loaded = type(model).load(tmp_path / "model.npz")
+    assert loaded.base == base if isinstance(base, str) else loaded.base.settings() == base.settings()
+    assert np.array_equal(loaded.test_then_train(X[200:], Y[200:]), model.test_then_train(X[200:], Y[200:]))
+    assert contents(loaded) == contents(model)

@@ -8,6 +8,7 @@ import numpy as np
 from river.base import Classifier as RiverClassifier
 
 from marlene._common.errors import MarleneError
+from marlene.banks import KINDS
 from marlene.drift import make_bank
 from marlene.kernels.performance import NAMES
 from marlene.learners._ensemble import Ensemble
@@ -15,6 +16,7 @@ from marlene.learners._features import FeatureSpace
 from marlene.learners._river_bank import RiverClassifierBank
 from marlene.learners._saved import SavedLearner
 from marlene.learners._state import (
+    FOREST,
     ensemble_state,
     restore_ensemble,
     restore_space,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import river.base
 
+    from marlene.banks import InputBank
     from marlene.drift import Bank as DetectorBank
     from marlene.kernels.forest import Rows
     from marlene.learners._driver import Bank
@@ -38,7 +41,10 @@ if TYPE_CHECKING:
     RiverDetector = river.base.DriftDetector | river.base.BinaryDriftDetector
 
 RESAMPLINGS = ("poisson", "expected")
-BASES: dict[str, Callable[[], HoeffdingForest]] = {"hoeffding-forest": lambda: HoeffdingForest([])}
+BASES: dict[str, Callable[..., HoeffdingForest | InputBank]] = {
+    FOREST: lambda **settings: HoeffdingForest([], **settings),
+    **KINDS,
+}
 
 
 class BRMarlene(SavedLearner):
@@ -53,8 +59,8 @@ class BRMarlene(SavedLearner):
     Parameters
     ----------
     base
-        What a sub-classifier is: "hoeffding-forest" (the paper's Hoeffding trees), or an empty bank with other
-        settings, such as ``HoeffdingForest([], grace_period=100)``, or any River classifier.
+        What a sub-classifier is: "hoeffding-forest" (the paper's Hoeffding trees), "naive-bayes", "linear", or an
+        empty bank with other settings, such as ``HoeffdingForest([], grace_period=100)``, or any River classifier.
     drift
         "ddm-oci" (the paper's, in its strict form), "ddm", "adwin", "none", "oracle" (drifts are told by
         `signal_drift`), a bank of detectors, or a River detector.
@@ -250,7 +256,8 @@ class BRMarlene(SavedLearner):
         parameters = dict(header["parameters"])
         if not isinstance(parameters["features"], str):
             parameters["features"] = dict(parameters["features"])
-        model = cls(base=_base_of(header["forest"]), drift=_drift_of(header["detectors"]), **parameters)
+        base = _base_of(header["bank"], header["forest"])
+        model = cls(base=base, drift=_drift_of(header["detectors"]), **parameters)
         restore_space(model._space, header["space"])
         model._restore(header, arrays)
         return model
@@ -305,11 +312,10 @@ def make_base(base: str | Bank | RiverClassifier) -> Bank:
     return base.clone()
 
 
-def _base_of(settings: Mapping[str, Any]) -> str | Bank:
-    """Return the parameter `base` that leads to a forest of these settings, a name where there is one."""
-    forest = HoeffdingForest([], **settings)
-    names = [name for name, make in BASES.items() if make().settings() == forest.settings()]
-    return names[0] if names else forest
+def _base_of(name: str, settings: Mapping[str, Any]) -> str | Bank:
+    """Return the parameter `base` that leads to a bank of these settings, its name if they are the defaults."""
+    bank: Any = BASES[name](**settings)
+    return name if BASES[name]().settings() == bank.settings() else bank
 
 
 def _drift_of(settings: Mapping[str, Any]) -> str | DetectorBank:

@@ -213,7 +213,7 @@ class BankDriver(Driver):
     def __init__(self, bank: Bank, expected: bool) -> None:
         super().__init__(expected)
         self._bank = bank
-        self._n_features = 0
+        self._n_features = len(getattr(bank, "kinds", ()))  # of a bank that was saved
 
     def add_features(self, kinds: list[int | str]) -> None:
         """Append features."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.banks import InputBank, LinearBank, NaiveBayesBank
+from marlene.banks import KINDS, InputBank
 from marlene.drift import make_bank
 from marlene.kernels.performance import NAMES
 from marlene.learners._blended import BlendedVotes
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Truth = npt.NDArray[np.int8]
     RiverDetector = river.base.DriftDetector | river.base.BinaryDriftDetector
 
-KINDS: dict[str, type[InputBank]] = {kind.name: kind for kind in (NaiveBayesBank, LinearBank)}
 PAIR = "pair"
 
 
@@ -232,7 +231,7 @@ class Marlene(BRMarlene):
         headers = []
         for number, ensemble in enumerate(self._ensembles):
             header, own = ensemble_state(ensemble)
-            headers.append(header | {"bank": ensemble.bank.name})
+            headers.append(header)
             arrays |= {f"ensemble{number}.{name}": array for name, array in own.items()}
         return {
             "method": self._method,

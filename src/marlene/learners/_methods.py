@@ -64,7 +64,8 @@ class Method:
     options: tuple[str, ...] = ()
 
 
-BRPW_OPTIONS = ("drift", "pairs", "combine", "weighting", "pooling", "voters")
+BR_OPTIONS = ("drift", "base")
+BRPW_OPTIONS = (*BR_OPTIONS, "pairs", "combine", "weighting", "pooling", "voters")
 
 
 def _of(
@@ -90,9 +91,9 @@ METHODS = {
             Marlene,
             ("drift", "base", "transfer", "objective"),
         ),
-        Method("br-marlene", "all sub-classifiers vote on every label, weighted by use", PAPER, BRMarlene, ("drift",)),
+        Method("br-marlene", "all sub-classifiers vote on every label, weighted by use", PAPER, BRMarlene, BR_OPTIONS),
         Method("brpw-marlene", "BR-MARLENE and a model of every pair of labels", PAPER, BRPWMarlene, BRPW_OPTIONS),
-        Method("br-resampled", "BR-MARLENE without transfer", "", BRResampled, ("drift",)),
+        Method("br-resampled", "BR-MARLENE without transfer", "", BRResampled, BR_OPTIONS),
         Method("ebr", "online bagging of binary relevance", CHAINS, _of(OnlineBagging, BinaryRelevanceTrees)),
         Method("ecc", "online bagging of classifier chains", CHAINS, _of(OnlineBagging, ClassifierChain)),
         Method("eps", "online bagging of pruned sets", SETS, _of(OnlineBagging, PrunedSets)),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, npt.NDArray[Any]]
 
+FOREST = "hoeffding-forest"
 TASK_ARRAYS = ("latest", "background", "detector", "concepts", "made")
 
 
@@ -72,6 +73,7 @@ def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
         arrays[f"stream{number}.drifts"] = np.array(tasks.drifts, np.int64).reshape(-1, 2)
         streams.append({"name": tasks.name, "labels": [_listed(label) for label in tasks.labels], "seen": tasks.seen})
     header = {
+        "bank": ensemble.bank.name if isinstance(ensemble.bank, InputBank) else FOREST,
         "forest": ensemble.bank.settings(),
         "detectors": ensemble.detectors.settings(),
         "streams": streams,
