@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from marlene._common.errors import MarleneError
 from marlene.drift import DDMOCIBank
+from marlene.kernels.pairs import sweep
 from marlene.learners import BRMarlene, BRPWMarlene, _pair_ensemble
 from marlene.learners._dependence import EVERY, Dependence
 from marlene.learners._pairs import contributions
@@ -139,6 +140,16 @@ def test_threads_and_precision(monkeypatch):
     assert model._pair_ensemble.records.dtype == np.float32
     assert np.abs(found - expected).max() < 1e-3
     assert not np.array_equal(found, expected)
+
+
+def test_kernels_of_either_precision_are_loaded_beforehand(monkeypatch):
+    BRPWMarlene().load_kernels()
+    before = len(sweep.signatures)
+    X, Y = correlated()
+    BRPWMarlene().test_then_train(X, Y)
+    monkeypatch.setattr(_pair_ensemble, "PRECISE_UP_TO", 5)
+    BRPWMarlene().test_then_train(X, Y)
+    assert len(sweep.signatures) == before >= 2
 
 
 def test_what_pairs_say_adds_up():

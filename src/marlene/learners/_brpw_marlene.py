@@ -276,6 +276,11 @@ class BRPWMarlene(BRMarlene):
             found[names[label]][names[given]] = (float(no), float(yes))
         return found
 
+    def load_kernels(self) -> None:
+        """Compile the kernels, or load them from the cache, before they are needed."""
+        super().load_kernels()
+        self._pair_ensemble.load_kernels()
+
     def counts(self) -> dict[str, int]:
         """Return the number of sub-classifiers, and of drifts in all streams, of labels and pairs together."""
         ensemble = self._pair_ensemble

@@ -11,7 +11,7 @@ import numpy as np
 
 from marlene.kernels import ensemble_state as kernels
 from marlene.kernels.pairs import sweep
-from marlene.kernels.performance import COLUMNS
+from marlene.kernels.performance import COLUMNS, LANES
 from marlene.learners._driver import Block, apart
 from marlene.learners._ensemble import NO_PROBABILITIES, Ensemble
 from marlene.learners._tasks import NONE, StreamTasks
@@ -159,6 +159,16 @@ class PairEnsemble(Ensemble):
         else:
             bounds = np.linspace(0, len(tasks), parts + 1).astype(int).tolist()
             list(_threads().map(part, bounds[:-1], bounds[1:]))
+
+    @staticmethod
+    def load_kernels() -> None:
+        """Compile the kernels for records of either precision, or load them from the cache."""
+        for real in (np.float64, np.float32):
+            records, said = np.zeros((0, COLUMNS, LANES), real), np.zeros((2, 2, LANES), real)
+            labels, tasks = NO_LABELS, NO_OWNERS
+            work = np.zeros((10, LANES), real)
+            given = (said, labels, False, NO_VOTES, said, labels, labels, said[0, 0])
+            sweep(records, tasks, tasks, 0, 0, *given, tasks, 0, work)
 
     def owners(self) -> Ints:
         """Return the target task each member was trained on."""
