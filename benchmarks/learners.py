@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 PEER = "river:tree.HoeffdingTreeClassifier"
 ROUNDS = 3
+SHORT = 5.0
+"""CPU seconds up to which a run is repeated."""
+LEAST = f"the least of {ROUNDS} runs if they are below {SHORT:g}"
 LARGEST_TABLE = 4000
 """Megabytes."""
 OFF_BLOCK = 3.0
@@ -48,7 +51,12 @@ PAIR_BOUNDS = {"yeast": (82.0, 2.0), "slashdot": (math.nan, 15.0), "tmc2007": (m
 
 
 def _run(stream: str, method: str, limit: int | None, *options: str) -> dict[str, Any]:
-    return run([stream, "--method", method, *options, *([] if limit is None else ["--limit", str(limit)])])
+    """Return what a run says; of a short one the fastest of several, as other work on a machine only adds to it."""
+    words = [stream, "--method", method, *options, *([] if limit is None else ["--limit", str(limit)])]
+    found = [run(words)]
+    while found[0]["learn_seconds"] < SHORT and len(found) < ROUNDS and limit is None:
+        found.append(run(words))
+    return min(found, key=lambda one: float(one["learn_seconds"]))
 
 
 def streams(names: list[str], limit: int | None = None) -> Table:
@@ -66,8 +74,8 @@ def streams(names: list[str], limit: int | None = None) -> Table:
             targets.append(Target(f"BR-MARLENE on {name}", cpu, bound.seconds, "CPU s"))
             targets.append(Target(f"its memory on {name}", memory, bound.java_memory / 4, "MB"))
     text = (
-        "`marlene run STREAM --method br-marlene`, default settings: CPU seconds of the test-then-train loop, and peak "
-        "memory less what importing and loading kernels takes. Java: CPU seconds of the authors' program, measured "
+        f"`marlene run STREAM --method br-marlene`, default settings: CPU seconds of the test-then-train loop ({LEAST}), "
+        "and peak memory less what importing and loading kernels takes. Java: CPU seconds of the authors' program, measured "
         "once on a similar machine (IMDB: the paper's figure), whose memory the limit is a quarter of. River: "
         f"`--method {PEER}`, one tree per label without transfer, over the first 50 to 500 examples, per example."
     )
@@ -90,8 +98,8 @@ def pairs(names: list[str], limit: int | None = None) -> Table:
             if which == "all" and limit is None:
                 targets.append(Target(f"BRPW-MARLENE on {name}", cpu, bound, "CPU s"))
     text = (
-        "`marlene run STREAM --method brpw-marlene --set pairs=…`: CPU seconds of the test-then-train loop, all "
-        "threads together, and peak memory less what importing and loading kernels takes."
+        f"`marlene run STREAM --method brpw-marlene --set pairs=…`: CPU seconds of the test-then-train loop ({LEAST}), "
+        "all threads together, and peak memory less what importing and loading kernels takes."
     )
     columns = ("stream", "pairs", "models at the end", "CPU s", "ms per example", "MB", "Java CPU s")
     return Table("BRPW-MARLENE on the paper's streams", text, columns, rows, targets)
