@@ -74,8 +74,9 @@ def streams(names: list[str], limit: int | None = None) -> Table:
             targets.append(Target(f"BR-MARLENE on {name}", cpu, bound.seconds, "CPU s"))
             targets.append(Target(f"its memory on {name}", memory, bound.java_memory / 4, "MB"))
     text = (
-        f"`marlene run STREAM --method br-marlene`, default settings: CPU seconds of the test-then-train loop ({LEAST}), "
-        "and peak memory less what importing and loading kernels takes. Java: CPU seconds of the authors' program, measured "
+        "`marlene run STREAM --method br-marlene`, default settings: CPU seconds of the test-then-train loop "
+        f"({LEAST}), and peak memory less what importing and loading kernels takes. Java: CPU seconds of the authors' "
+        "program, measured "
         "once on a similar machine (IMDB: the paper's figure), whose memory the limit is a quarter of. River: "
         f"`--method {PEER}`, one tree per label without transfer, over the first 50 to 500 examples, per example."
     )
