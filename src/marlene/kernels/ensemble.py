@@ -130,6 +130,8 @@ def _ask(
     space: Space,
 ) -> None:
     """Let the first `count` members of the queue vote on a row."""
+    if count == 0:
+        return
     views = _open(rows, row, len(members.positive), work.dense)
     if not views.plain.missing:
         sum_up(frozen, views.plain.indices)

@@ -180,7 +180,7 @@ class Ensemble:
             if status == kernels.ASK_DETECTORS:
                 self._watch(tasks, arrays.signal, block.truth[block.row])
                 block.position[kernels.PHASE] = kernels.LEARN
-            self._prepare_change(block)
+            self._prepare_change(block, tasks, arrays.signal)
             alarmed = (arrays.signal == WARNING) | (arrays.signal == DRIFT)
             relieved = (arrays.signal == IN_CONTROL) & (tasks.background != NONE)
             for task in np.flatnonzero(alarmed | relieved).tolist():
@@ -194,7 +194,7 @@ class Ensemble:
     def _judge(self, block: Block) -> None:
         """Update records that the driver does not keep, after a row."""
 
-    def _prepare_change(self, block: Block) -> None:
+    def _prepare_change(self, block: Block, tasks: StreamTasks, signals: npt.NDArray[np.uint8]) -> None:
         """Do what has to be done with records before some of them are reset."""
 
     def predict(self, rows: Rows, probabilities: Floats) -> None:

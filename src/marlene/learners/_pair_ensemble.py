@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene.drift import DRIFT, WARNING
 from marlene.kernels import ensemble_state as kernels
 from marlene.kernels.pairs import sweep
 from marlene.kernels.performance import COLUMNS, LANES
@@ -118,9 +119,12 @@ class PairEnsemble(Ensemble):
             assumed, votes = block.assumed[row], self._votes[row]
         self._sweep(self.members, assumed, votes, truth, block.assumed[row] if self.by_prediction else truth)
 
-    def _prepare_change(self, block: Block) -> None:
-        """Vote before some records are reset."""
-        if len(block.assumed) and len(self._votes):
+    def _prepare_change(self, block: Block, tasks: StreamTasks, signals: npt.NDArray[np.uint8]) -> None:
+        """Vote before some records are reset, or sums are taken in another order, for there are more lanes."""
+        starting = int(((signals == WARNING) & (tasks.background == NONE)).sum()) - len(self.free)
+        room = -len(self.origins) % LANES
+        changing = bool((signals == DRIFT).any()) or starting > room
+        if changing and len(block.assumed) and len(self._votes):
             block.voted = block.row
             self._sweep(self.members, block.assumed[block.row], self._votes[block.row], NO_LABELS, NO_LABELS)
 
