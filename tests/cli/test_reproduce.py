@@ -1,21 +1,16 @@
 """`marlene reproduce`."""
 
-import time
-
 import pytest
 
 from marlene.experiments.reproduce import TARGETS
 from tests.cli.commands import caller
 
 call = pytest.fixture(caller)
-SECONDS = 180
 
 
-def test_the_quick_one_has_everything_within_three_minutes(call, tmp_path):
-    began = time.monotonic()
+def test_the_quick_one_has_everything(call, tmp_path):
     outcome = call("reproduce", "all", "--quick", "--jobs", 2, "--out", tmp_path)
     assert outcome.code == 0
-    assert time.monotonic() - began < SECONDS
     assert outcome.out.splitlines() == [str(tmp_path / f"{name}.md") for name in [*TARGETS, "index"]]
     assert " 0 failed, 0 left: " in outcome.err.splitlines()[-1]
     index = (tmp_path / "index.md").read_text()

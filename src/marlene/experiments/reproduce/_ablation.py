@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page
+from marlene.experiments.reproduce._plan import WITH_RIVER
 from marlene.experiments.reproduce._results import seeds_in_words
 from marlene.experiments.reproduce._table import Column, Table
 from marlene.experiments.reproduce._words import listed
@@ -41,12 +42,17 @@ FIGURES = {"macro_gmean": "Macro", "micro_gmean": "Micro", "label_set_gmean": "L
 
 def runs(plan: Plan) -> Iterator[Run]:
     """Give every variant on every data set, and the three votes on every data set with rotated labels."""
-    for data_set in plan.data_sets:
+    for data_set in _data_sets(plan):
         for seed in plan.seeds:
             for name in VARIANTS:
                 yield replace(variant(plan, data_set, name), seed=seed)
             for vote in GATE:
                 yield replace(rotated(plan, data_set, vote), seed=seed)
+
+
+def _data_sets(plan: Plan) -> tuple[str, ...]:
+    """Return what is compared on; one data set if it is only to see that this works."""
+    return (WITH_RIVER,) if plan.quick else plan.data_sets
 
 
 def variant(plan: Plan, data_set: str, name: str) -> Run:
@@ -66,13 +72,13 @@ def page(plan: Plan, results: Results) -> Page:
     values = {
         (name, data_set, figure): results.mean(variant(plan, data_set, name), figure)
         for name in VARIANTS
-        for data_set in plan.data_sets
+        for data_set in _data_sets(plan)
         for figure in FIGURES
     }
     votes = {
         (vote, data_set, figure): results.mean(rotated(plan, data_set, vote), figure)
         for vote in GATE
-        for data_set in plan.data_sets
+        for data_set in _data_sets(plan)
         for figure in FIGURES
     }
     known = {key: value for key, value in values.items() if value is not None}
@@ -92,17 +98,17 @@ def page(plan: Plan, results: Results) -> Page:
 def _parts(plan: Plan, results: Results, known: dict[tuple[str, str, str], float], figure: str) -> Table:
     columns = [
         Column("variant"),
-        *(Column(name, best="max") for name in plan.data_sets),
+        *(Column(name, best="max") for name in _data_sets(plan)),
         Column("mean"),
         Column("seeds"),
     ]
     rows: list[list[Value]] = []
     for name in VARIANTS:
-        there = [known.get((name, data_set, figure)) for data_set in plan.data_sets]
-        seeds = {results.seeds(variant(plan, data_set, name)) for data_set in plan.data_sets}
+        there = [known.get((name, data_set, figure)) for data_set in _data_sets(plan)]
+        seeds = {results.seeds(variant(plan, data_set, name)) for data_set in _data_sets(plan)}
         mean = statistics.fmean(value for value in there if value is not None) if None not in there else None
         rows.append([name, *there, mean, "; ".join(seeds_in_words(one) for one in sorted(seeds))])
-    best = [paper.best(name)[list(FIGURES).index(figure)] for name in plan.data_sets]
+    best = [paper.best(name)[list(FIGURES).index(figure)] for name in _data_sets(plan)]
     rows.append(["best of any method in the paper", *best, statistics.fmean(best), ""])
     kind = FIGURES[figure]
     caption = f"{kind}-G-Mean of Marlene, of Marlene without one of its parts, and of the methods it grew from."
@@ -113,7 +119,7 @@ def _rotated_table(plan: Plan, results: Results, known: dict[tuple[str, str, str
     columns = [Column("data set"), Column("figure"), *(Column(vote, best="max") for vote in GATE)]
     columns += [Column("gated less the better", absent=""), Column("seeds")]
     rows: list[list[Value]] = []
-    for data_set in plan.data_sets:
+    for data_set in _data_sets(plan):
         seeds = {results.seeds(rotated(plan, data_set, vote)) for vote in GATE}
         for figure, kind in FIGURES.items():
             cells = [known.get((vote, data_set, figure)) for vote in GATE]
@@ -127,7 +133,7 @@ def _cost(plan: Plan, results: Results) -> Table:
     columns = [Column("data set"), *(Column(f"{name}, CPU s", 2) for name in (WHOLE, *PEERS))]
     columns += [Column(f"{name}, MB", 0) for name in (WHOLE, *PEERS)]
     rows: list[list[Value]] = []
-    for data_set in plan.data_sets:
+    for data_set in _data_sets(plan):
         there = [variant(plan, data_set, name) for name in (WHOLE, *PEERS)]
         seconds: list[Value] = [results.mean(run, "learn_seconds") for run in there]
         memory: list[Value] = [results.mean(run, "peak_rss_mb") for run in there]
@@ -160,7 +166,7 @@ def _ranks(plan: Plan, known: dict[tuple[str, str, str], float]) -> Iterator[str
     parts = []
     for figure, kind in FIGURES.items():
         ranks: dict[str, list[float]] = {name: [] for name in compared}
-        for data_set in plan.data_sets:
+        for data_set in _data_sets(plan):
             if all((name, data_set, figure) in known for name in compared):
                 for name in compared:
                     mine = known[name, data_set, figure]
@@ -179,7 +185,7 @@ def _worth(plan: Plan, known: dict[tuple[str, str, str], float]) -> Iterator[str
             by = {
                 kind: [
                     known[WHOLE, data_set, figure] - known[name, data_set, figure]
-                    for data_set in plan.data_sets
+                    for data_set in _data_sets(plan)
                     if {(WHOLE, data_set, figure), (name, data_set, figure)} <= known.keys()
                 ]
                 for figure, kind in FIGURES.items()
@@ -195,7 +201,7 @@ def _worth(plan: Plan, known: dict[tuple[str, str, str], float]) -> Iterator[str
 def _rotation(plan: Plan, known: dict[tuple[str, str, str], float]) -> Iterator[str]:
     losses = {
         f"{data_set} {kind}": loss
-        for data_set in plan.data_sets
+        for data_set in _data_sets(plan)
         for figure, kind in FIGURES.items()
         if (loss := _loss(known, data_set, figure)) is not None
     }
