@@ -72,6 +72,7 @@ class Ensemble:
         """Work with these banks from now on."""
         self.bank = bank
         self.detectors = detectors
+        self._owner: Ints | None = None
         self.driver = (
             ForestDriver(bank, detectors, self._expected)
             if isinstance(bank, HoeffdingForest)
@@ -87,6 +88,15 @@ class Ensemble:
     def active(self) -> Ints:
         """The members that vote."""
         return np.flatnonzero(self.members.active > 0)
+
+    def owners(self) -> Ints:
+        """Return the target task each member was trained on, -1 if none; kept until members or tasks change."""
+        if self._owner is None:
+            self._owner = np.full(len(self.members.tree), NONE)
+            for h, origin in enumerate(self.origins):
+                if origin is not None and origin.stream is None:
+                    self._owner[h] = self.target.column.get(origin.label, NONE)
+        return self._owner
 
     def judged(self, task: int | None = None) -> Floats:
         """Return weight, positive and negative predictive value (target tasks, or one × 3 × members)."""
@@ -154,6 +164,7 @@ class Ensemble:
             self._retire(int(tasks.latest[task]))
         self.detectors.remove(tasks.detector[gone])
         tasks.remove(gone)
+        self._owner = None
         if tasks.name is None:
             self.records = np.delete(self.records, gone, axis=0)
 
@@ -274,9 +285,14 @@ class Ensemble:
         for h in sorted(droppable, key=lambda h: weights[h])[:excess]:
             self._drop_member(h)
 
+    def weights(self, task: int) -> Floats:
+        """Return the weight of every member's vote on a target task."""
+        alpha: Floats = self.judged(task)[0, 0]
+        return alpha
+
     def explain(self, task: int) -> list[dict[str, Any]]:
         """Return which sub-classifiers carry the vote on a target task, the heaviest first."""
-        weights, ppv, npv = self.judged(task)[0]
+        weights, (_, ppv, npv) = self.weights(task), self.judged(task)[0]
         active = self.active
         total = weights[active].sum()
         rows = []
@@ -297,6 +313,7 @@ class Ensemble:
         return rows
 
     def _new_member(self, tasks: StreamTasks, task: int, active: bool) -> int:
+        self._owner = None
         label = tasks.labels[task]
         if self.free:
             h = heapq.heappop(self.free)
@@ -318,6 +335,7 @@ class Ensemble:
         self.driver.freeze(int(self.members.tree[h]))
 
     def _drop_member(self, h: int) -> None:
+        self._owner = None
         self.driver.thaw(int(self.members.tree[h]))
         self.bank.remove([self.members.tree[h]])
         clear_member(self.members, h)

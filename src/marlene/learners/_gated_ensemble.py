@@ -11,7 +11,6 @@ from marlene.kernels.gated import CLEARLY, FULL, GATED, OWN, run_bayes, run_line
 from marlene.kernels.performance import FN, TP
 from marlene.learners._driver import Driver, watchers
 from marlene.learners._ensemble import Ensemble
-from marlene.learners._tasks import NONE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -110,15 +109,6 @@ class GatedEnsemble(Ensemble):
         self.driver: Any = InputDriver(bank, detectors, self._who, self._expected)
         self._owner: Ints | None = None
 
-    def owners(self) -> Ints:
-        """Return the target task each member was trained on, -1 if none."""
-        if self._owner is None:
-            self._owner = np.full(len(self.members.tree), NONE)
-            for h, origin in enumerate(self.origins):
-                if origin is not None and origin.stream is None:
-                    self._owner[h] = self.target.column[origin.label]
-        return self._owner
-
     def _driven_records(self) -> Floats:
         self.driver.owner = self.owners()
         return super()._driven_records()
@@ -149,31 +139,5 @@ class GatedEnsemble(Ensemble):
         return np.where(own | (alpha > best), alpha, 0.0)
 
     def explain(self, task: int) -> list[dict[str, Any]]:
-        """Return which sub-classifiers carry the vote on a target task, the heaviest first."""
-        weights, (_, ppv, npv) = self.weights(task), self.judged(task)[0]
-        total = weights.sum()
-        rows = []
-        for h in sorted(self.active.tolist(), key=lambda h: -weights[h]):
-            origin = self.origins[h]
-            if origin is not None:
-                rows.append(
-                    {
-                        "base": self.bank.name,
-                        "stream": origin.stream,
-                        "label": origin.label,
-                        "concept": origin.number,
-                        "weight": float(weights[h]),
-                        "share": float(weights[h] / total) if total > 0 else 0.0,
-                        "ppv": float(ppv[h]),
-                        "npv": float(npv[h]),
-                    }
-                )
-        return rows
-
-    def _new_member(self, tasks: StreamTasks, task: int, active: bool) -> int:
-        self._owner = None
-        return super()._new_member(tasks, task, active)
-
-    def _drop_member(self, h: int) -> None:
-        self._owner = None
-        super()._drop_member(h)
+        """Return which sub-classifiers carry the vote on a target task, the heaviest first, each with its kind."""
+        return [{"base": self.bank.name} | row for row in super().explain(task)]

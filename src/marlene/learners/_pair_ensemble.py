@@ -174,15 +174,6 @@ class PairEnsemble(Ensemble):
             given = (said, labels, False, NO_VOTES, said, labels, labels, said[0, 0])
             sweep(records, tasks, tasks, 0, 0, *given, tasks, 0, work)
 
-    def owners(self) -> Ints:
-        """Return the target task each member was trained on."""
-        column = self.target.column
-        owners = np.full(len(self.members.tree), NONE)
-        for h, origin in enumerate(self.origins):
-            if origin is not None and origin.stream is None:
-                owners[h] = column.get(origin.label, NONE)
-        return owners
-
 
 @cache
 def _cores() -> int:
