@@ -50,7 +50,7 @@ def put(table, row, key, amount):
             row[ORDER] = needed + 1
         entry = append(table.key, table.cells, row[START], row[ORDER] - 1, row[USED], key)
         row[USED] += 1
-        table.chain[entry, 1] = row[USED] - 1
+        table.listed[entry, 1] = row[USED] - 1
     for column in range(table.stat.shape[2]):
         table.stat[entry, 1, column] += amount * (column + 1)
 
@@ -100,7 +100,7 @@ def check(table, rows, model):
         while block >= 0:
             blocks.append((block, 1 << order))
             assert not table.stat[block : block + (1 << order)].any()
-            assert not table.chain[block : block + (1 << order)].any()
+            assert not table.listed[block : block + (1 << order)].any()
             assert not table.cells[2 * block : 2 * (block + (1 << order))].any()
             block = int(table.key[block]) - 1
     covered = np.concatenate([np.zeros(0, np.int64), *(np.arange(start, start + size) for start, size in blocks)])
@@ -114,7 +114,7 @@ def check(table, rows, model):
             assert table.key[entry] == key
             assert table.stat[entry, 1].tolist() == [amount, 2 * amount, 3 * amount]
             assert not table.stat[entry, 0].any()
-            assert table.chain[entry].tolist() == [0, place]
+            assert table.listed[entry].tolist() == [0, place]
 
 
 @settings(max_examples=60)

@@ -138,12 +138,12 @@ def test_a_node_that_points_elsewhere_is_refused(forest, column, value):
         HoeffdingForest.from_state(state, forest.settings())
 
 
-def test_a_list_that_goes_round_is_refused(forest):
+def test_an_entry_that_is_listed_twice_is_refused(forest):
     state = forest.state()
-    leaf, c = np.argwhere(state["leaf_list"][:, :, 0])[0]
+    leaf, c = np.argwhere((state["leaf_list"][:, :, 0] > 0) & (state["leaf"][:, 2:3] > 1))[0]
     first = int(state["leaf"][:leaf, 2].sum())
-    entry = first + state["leaf_list"][leaf, c, 0] - 1
-    state["presence_chain"][entry, c] = state["leaf_list"][leaf, c, 0]
+    state["leaf_list"][leaf, c, 0] = 2
+    state["presence_listed"][first + 1, c] = state["presence_listed"][first, c]
     with pytest.raises(MarleneError, match="the lists of the presence tables"):
         HoeffdingForest.from_state(state, forest.settings())
 
@@ -240,8 +240,8 @@ def test_another_kind_or_version_is_named(forest, file):
     save_state(file, "detector-bank", 1, forest.settings(), forest.state())
     refused(file, "holds 'detector-bank', expected 'hoeffding-forest'")
     save_state(file, "hoeffding-forest", 99, forest.settings(), forest.state())
-    refused(file, "version 99 of the format, this program reads version 1")
-    save_state(file, "hoeffding-forest", 1, forest.settings(), forest.state() | {"node": np.zeros(3)})
+    refused(file, "version 99 of the format, this program reads version 2")
+    save_state(file, "hoeffding-forest", 2, forest.settings(), forest.state() | {"node": np.zeros(3)})
     refused(file, "not the state of a forest, or damaged: the shape of 'node'")
 
 
@@ -251,7 +251,7 @@ class Bomb:
 
 
 def header_of(**changes):
-    header = {"kind": "hoeffding-forest", "version": 1, "settings": SETTINGS} | changes
+    header = {"kind": "hoeffding-forest", "version": 2, "settings": SETTINGS} | changes
     return np.frombuffer(json.dumps(header).encode(), np.uint8)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marlene.kernels.compile import inlined, kernel, subkernel
-from marlene.kernels.forest import Example, learn, route, vote
+from marlene.kernels.forest import Example, count_numeric, learn, route, vote
 from marlene.kernels.forest_state import LEAF
 from marlene.kernels.observers import entries_needed
 from marlene.kernels.splits import new_space
@@ -58,8 +58,8 @@ class Work(NamedTuple):
 
 
 @inlined
-def _open_row(rows: Rows, row: int, column: Ints, work: Work) -> tuple[int, bool]:
-    """Write a row in the forest's columns; return how many values it has and whether one is missing."""
+def _open_row(forest: Forest, rows: Rows, row: int, column: Ints, work: Work) -> Example:
+    """Write a row in the forest's columns."""
     indices, values = work.indices, work.values
     count = 0
     missing = False
@@ -69,7 +69,14 @@ def _open_row(rows: Rows, row: int, column: Ints, work: Work) -> tuple[int, bool
         work.dense[indices[count]] = values[count]
         missing = missing or math.isnan(values[count])
         count += 1
-    return count, missing
+    numeric = count_numeric(forest.kind, indices[:count], values[:count])
+    return Example(indices[:count], values[:count], work.dense, missing, numeric)
+
+
+@inlined
+def _with_labels(plain: Example, work: Work, known: int) -> Example:
+    """Return a row with the labels that were added to it; it has so many values then."""
+    return Example(work.indices[:known], work.values[:known], work.dense, plain.missing, plain.n_numeric)
 
 
 @inlined
@@ -93,14 +100,14 @@ def _ask(
     settings: Settings,
     chain: Chain,
     j: int,
+    plain: Example,
     known: int,
-    missing: bool,
     learning: bool,
     work: Work,
     space: Space,
 ) -> None:
-    """Let a link vote on a row of so many values."""
-    example = Example(work.indices[:known], work.values[:known], work.dense, missing)
+    """Let a link vote on a row and the labels it was told: so many values."""
+    example = _with_labels(plain, work, known)
     node, branch = route(forest, chain.tree[j], work.dense)
     work.node[j], work.branch[j] = node, branch
     work.bayes[j] = vote(forest, settings, node, branch, example, learning, space.scores, space.votes)
@@ -111,8 +118,7 @@ def _predict_row(
     forest: Forest,
     settings: Settings,
     chain: Chain,
-    count: int,
-    missing: bool,
+    plain: Example,
     learning: bool,
     truth: npt.NDArray[np.int8],
     work: Work,
@@ -120,35 +126,35 @@ def _predict_row(
     out: Floats,
 ) -> None:
     """Let every link vote, with the labels that those before it predict."""
-    known = count
+    known = len(plain.indices)
     votes = space.votes
     for j in range(len(chain.tree)):
         label = chain.label[j]
-        _ask(forest, settings, chain, j, known, missing, learning, work, space)
+        _ask(forest, settings, chain, j, plain, known, learning, work, space)
         out[label] = votes[1] if votes[0] + votes[1] > 0.0 else 0.5
         work.predicted[j] = votes[1] > votes[0]
         work.shown[j] = work.predicted[j] if truth[label] < 0 else truth[label]
         if work.predicted[j] == 1:
             known = _show(chain, work, j, known)
-    _hide(work, count, known)
+    _hide(work, len(plain.indices), known)
 
 
 @inlined
-def _has_room(forest: Forest, chain: Chain, count: int, missing: bool, work: Work, position: Ints) -> bool:
+def _has_room(forest: Forest, chain: Chain, plain: Example, work: Work, position: Ints) -> bool:
     """Tell whether every link can learn the row; if not, leave in `position` what entries that takes."""
     n = len(chain.tree)
     presence, numeric = 0, 0
-    known = count
+    known = len(plain.indices)
     for j in range(n):
         node, branch = route(forest, chain.tree[j], work.dense)
         leaf = forest.node[node, LEAF] if node >= 0 and branch < 0 else -1
-        example = Example(work.indices[:known], work.values[:known], work.dense, missing)
+        example = _with_labels(plain, work, known)
         more_presence, more_numeric = entries_needed(forest, leaf, example)
         presence += more_presence
         numeric += more_numeric
         if work.shown[j] == 1:
             known = _show(chain, work, j, known)
-    _hide(work, count, known)
+    _hide(work, len(plain.indices), known)
     position[1], position[2] = presence, numeric
     return bool(
         forest.node_top[0] + n * (2 << order_for(forest.widest)) <= len(forest.node_link)
@@ -163,8 +169,7 @@ def _learn_row(
     forest: Forest,
     settings: Settings,
     chain: Chain,
-    count: int,
-    missing: bool,
+    plain: Example,
     truth: npt.NDArray[np.int8],
     weight: int,
     work: Work,
@@ -172,20 +177,20 @@ def _learn_row(
 ) -> None:
     """Train every link with the true labels before it; where all of them were predicted, it has voted already."""
     # Arguments have the types they have elsewhere: for others, the trees would be compiled once more.
-    known = count
+    known = len(plain.indices)
     same = True
     for j in range(len(chain.tree)):
         y = int(np.int64(truth[chain.label[j]]))
         if y >= 0:
             if not same:
-                _ask(forest, settings, chain, j, known, missing, weight > 0, work, space)
-            example = Example(work.indices[:known], work.values[:known], work.dense, missing)
+                _ask(forest, settings, chain, j, plain, known, weight > 0, work, space)
+            example = _with_labels(plain, work, known)
             node, branch, bayes = work.node[j], work.branch[j], work.bayes[j]
             learn(forest, settings, chain.tree[j], node, branch, bayes, example, y, weight, space)
         same = same and work.shown[j] == work.predicted[j]
         if work.shown[j] == 1:
             known = _show(chain, work, j, known)
-    _hide(work, count, known)
+    _hide(work, len(plain.indices), known)
 
 
 @kernel
@@ -219,13 +224,13 @@ def run_chain(
     )
     space = new_space(forest.widest, forest.node_count.shape[1])
     for row in range(position[0], len(rows.starts) - 1):
-        count, missing = _open_row(rows, row, chain.column, work)
+        plain = _open_row(forest, rows, row, chain.column, work)
         weight = weights[row]
-        _predict_row(forest, settings, chain, count, missing, weight > 0, truth[row], work, space, out[row])
+        _predict_row(forest, settings, chain, plain, weight > 0, truth[row], work, space, out[row])
         if weight > 0:
-            if not _has_room(forest, chain, count, missing, work, position):
+            if not _has_room(forest, chain, plain, work, position):
                 position[0] = row
                 return
-            _learn_row(forest, settings, chain, count, missing, truth[row], weight, work, space)
-        _hide(work, 0, count)
+            _learn_row(forest, settings, chain, plain, truth[row], weight, work, space)
+        _hide(work, 0, len(plain.indices))
     position[0] = len(rows.starts) - 1

@@ -23,7 +23,7 @@ from marlene.kernels.ensemble_state import (
     offer_job,
     watch,
 )
-from marlene.kernels.forest import Example, close_row, learn, open_row, route
+from marlene.kernels.forest import Example, close_row, count_numeric, learn, open_row, route
 from marlene.kernels.forest_state import LEAF
 from marlene.kernels.frozen import frozen_vote, sum_up
 from marlene.kernels.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
@@ -62,15 +62,16 @@ class Views(NamedTuple):
 
 
 @inlined
-def _open(rows: Rows, row: int, values: int, dense: Floats) -> Views:
+def _open(forest: Forest, rows: Rows, row: int, values: int, dense: Floats) -> Views:
     """Return the views of a row, whose values are written into `dense`; `close_row` clears it."""
     last = (values - 1) * ((len(rows.starts) - 1) // values) + row
     missing = open_row(rows, row, dense)
     plain = slice(rows.starts[row], rows.starts[row + 1])
     given = slice(rows.starts[last], rows.starts[last + 1])
+    numeric = count_numeric(forest.kind, rows.indices[plain], rows.values[plain])
     return Views(
-        Example(rows.indices[plain], rows.values[plain], dense, missing),
-        Example(rows.indices[given], rows.values[given], dense, missing),
+        Example(rows.indices[plain], rows.values[plain], dense, missing, numeric),
+        Example(rows.indices[given], rows.values[given], dense, missing, numeric),
         _given_column(rows, row, last) if values > 1 else -1,
     )
 
@@ -132,7 +133,7 @@ def _ask(
     """Let the first `count` members of the queue vote on a row."""
     if count == 0:
         return
-    views = _open(rows, row, len(members.positive), work.dense)
+    views = _open(forest, rows, row, len(members.positive), work.dense)
     if not views.plain.missing:
         sum_up(frozen, views.plain.indices)
     for i in range(count):
@@ -166,7 +167,9 @@ def _has_room(forest: Forest, members: Members, work: Work, rows: Rows, row: int
     values = len(members.positive)
     place = len(rows.starts) - 1 - ((len(rows.starts) - 1) // values - row)  # with the most that can be stored
     stored = slice(rows.starts[place], rows.starts[place + 1])
-    example = Example(rows.indices[stored], rows.values[stored], work.dense, True)
+    indices, values_stored = rows.indices[stored], rows.values[stored]
+    numeric_stored = count_numeric(forest.kind, indices, values_stored)
+    example = Example(indices, values_stored, work.dense, True, numeric_stored)
     presence = 0
     numeric = 0
     for j in range(count):
@@ -202,7 +205,7 @@ def _train(
 ) -> None:
     """Train the members of the jobs on a row, each given its value; if everyone is to vote, they do so again."""
     jobs, dense = work.jobs, work.dense
-    views = _open(rows, row, len(members.positive), dense)
+    views = _open(forest, rows, row, len(members.positive), dense)
     for j in range(work.position[JOBS]):
         h, value = jobs.member[j], jobs.value[j]
         if offer_job(members, jobs, j, expected) == 0:

@@ -29,18 +29,17 @@ from marlene.kernels.forest_state import (
     STATE,
     TEST,
 )
+from marlene.kernels.gains import is_pure, row_sum
 from marlene.kernels.leaves import BY_MAJORITY, decide, majority_class, rule_of, score
 from marlene.kernels.observers import entries_needed, make_room, observe, surely_fits
 from marlene.kernels.splits import (
     choose,
     clear_node,
     drop_leaf,
-    is_pure,
     may_grow,
     move_node,
     new_leaf,
     new_space,
-    row_sum,
     split,
 )
 from marlene.kernels.tables import allocate, append, order_for, release
@@ -62,12 +61,22 @@ class Rows(NamedTuple):
 
 
 class Example(NamedTuple):
-    """One example: what is stored of it, all its values, and whether any is missing."""
+    """One example: what is stored of it, all its values, whether any is missing, and how many stored are numbers."""
 
     indices: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
     dense: npt.NDArray[np.float64]
     missing: bool
+    n_numeric: int
+
+
+@inlined
+def count_numeric(kinds: Ints, indices: Ints, values: Floats) -> int:
+    """Return how many of the values are numbers that belong to numeric features."""
+    count = 0
+    for j in range(len(indices)):
+        count += kinds[indices[j]] == 0 and not math.isnan(values[j])
+    return count
 
 
 @inlined
@@ -241,7 +250,8 @@ def run_block(
     for row in range(position[0], len(rows.starts) - 1):
         missing = open_row(rows, row, dense)
         stored = slice(rows.starts[row], rows.starts[row + 1])
-        example = Example(rows.indices[stored], rows.values[stored], dense, missing)
+        indices, values = rows.indices[stored], rows.values[stored]
+        example = Example(indices, values, dense, missing, count_numeric(forest.kind, indices, values))
         for t in range(position[1], len(trees)):
             node, branch = route(forest, trees[t], dense)
             weight = weights[row, t]

@@ -42,8 +42,8 @@ SEEN, BASE_PRESENCE, BASE_NUMERIC, ACTIVE_PRESENCE, ACTIVE_NUMERIC, POWER_SUMS =
 POWERS = 12
 LEAF_CLASS_COLUMNS = POWER_SUMS + POWERS
 
-# Columns of Forest.leaf_list, per class: first entry, as a place from 1, of the list of frequent binary features
-# and of the list of numeric features that are mostly non-zero.
+# Columns of Forest.leaf_list, per class: the length of the list of frequent binary features and of the list of numeric
+# features that are mostly non-zero; the tables hold both.
 FREQUENT, MOSTLY_NONZERO = range(2)
 LEAF_LIST_COLUMNS = 2
 
@@ -102,7 +102,7 @@ def empty_table(capacity: int, n_classes: int, columns: int) -> Table:
     return Table(
         key=np.zeros(capacity, np.int64),
         stat=np.zeros((capacity, n_classes, columns)),
-        chain=np.zeros((capacity, n_classes), np.int32),
+        listed=np.zeros((capacity, n_classes), np.int32),
         cells=np.zeros(2 * capacity, np.int64),
         free=np.zeros(ORDERS, np.int64),
         top=np.zeros(1, np.int64),

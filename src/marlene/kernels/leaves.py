@@ -117,17 +117,18 @@ def log_scores(forest: Forest, settings: Settings, node: int, example: Example, 
             out[c] = -np.inf
         else:
             out[c] += forest.leaf_class[leaf, c, BASE_PRESENCE] + forest.leaf_class[leaf, c, BASE_NUMERIC]
-    n_numeric = _add_present(forest, leaf, example, scratch, out)
+    if example.n_numeric < len(example.indices):
+        _add_present(forest, leaf, example, scratch, out)
     if forest.n_numeric > 0:
         half_inverse_floor = 0.5 / settings.variance_floor if settings.variance_floor > 0.0 else np.inf
-        _add_numeric(forest, leaf, example, n_numeric, half_inverse_floor, out)
+        _add_numeric(forest, leaf, example, half_inverse_floor, out)
     for feature in forest.nominal:
         _add_feature(forest, settings.variance_floor, leaf, feature, example.dense[feature], out)
 
 
 @inlined
-def _add_present(forest: Forest, leaf: int, example: Example, scratch: Floats, out: Floats) -> int:
-    """Add what the binary features that are 1 change; return how many numeric features are not zero."""
+def _add_present(forest: Forest, leaf: int, example: Example, scratch: Floats, out: Floats) -> None:
+    """Add what the binary features that are 1 change."""
     keys, index, stat = forest.presence.key, forest.presence.cells, forest.presence.stat
     kinds, leaf_class, indices = forest.kind, forest.leaf_class, example.indices
     start, order = forest.leaf[leaf, PRESENCE_START], forest.leaf[leaf, PRESENCE_ORDER] - 1
@@ -136,12 +137,9 @@ def _add_present(forest: Forest, leaf: int, example: Example, scratch: Floats, o
         scratch[0, c] = 1.0
         scratch[1, c] = 1.0
     pending = 0
-    n_numeric = 0
     for j in range(len(indices)):
         feature = indices[j]
-        kind = kinds[feature]
-        if kind != 2:
-            n_numeric += kind == 0
+        if kinds[feature] != 2:
             continue
         entry = find(keys, index, start, order, (1 << VALUE_SHIFT) | feature)
         for c in range(n_classes):
@@ -154,7 +152,6 @@ def _add_present(forest: Forest, leaf: int, example: Example, scratch: Floats, o
             pending = 0
     if pending > 0:
         _flush(scratch, out)
-    return n_numeric
 
 
 @inlined
@@ -183,47 +180,61 @@ def _flush(scratch: Floats, out: Floats) -> None:
 
 
 @inlined
-def _add_numeric(
-    forest: Forest, leaf: int, example: Example, n_nonzero: int, half_inverse_floor: float, out: Floats
-) -> None:
+def _add_numeric(forest: Forest, leaf: int, example: Example, half_inverse_floor: float, out: Floats) -> None:
     """Add what the numeric features change.
 
     The leaf's features are walked through where the example has a value for most of them; otherwise the example's
     values are looked up, and the features that are mostly non-zero, which the base sum leaves out, walked through.
     """
-    walk = 2 * n_nonzero >= forest.leaf[leaf, NUMERIC_USED]
-    known = _walk_through(forest, leaf, example.dense, half_inverse_floor, out) if walk else 0
-    if not walk or known < n_nonzero:
+    used = forest.leaf[leaf, NUMERIC_USED]
+    walk = 2 * example.n_numeric >= used
+    if walk:
+        _walk_through(forest, leaf, example.dense, half_inverse_floor, out)
+    if not walk or (used < forest.n_numeric and _known(forest, leaf, example.dense) < example.n_numeric):
         _look_up(forest, leaf, example, not walk, half_inverse_floor, out)
     if not walk:
-        keys, stat, chain = forest.numeric.key, forest.numeric.stat, forest.numeric.chain
+        keys, stat, listed = forest.numeric.key, forest.numeric.stat, forest.numeric.listed
         start, dense = forest.leaf[leaf, NUMERIC_START], example.dense
         for c in range(len(out)):
-            place = forest.leaf_list[leaf, c, MOSTLY_NONZERO]
-            while place != 0:
-                entry = start + place - 1
+            for i in range(forest.leaf_list[leaf, c, MOSTLY_NONZERO] - 1, -1, -1):
+                entry = start + listed[start + i, c] - 1
                 out[c] -= _distance(stat[entry, c, CENTRE], stat[entry, c, SCALE], dense[keys[entry]])
-                place = chain[entry, c]
 
 
 @inlined
-def _walk_through(forest: Forest, leaf: int, dense: Floats, half_inverse_floor: float, out: Floats) -> int:
-    """Add what each of the leaf's numeric features changes; return how many of them are not zero."""
+def _walk_through(forest: Forest, leaf: int, dense: Floats, half_inverse_floor: float, out: Floats) -> None:
+    """Add what each of the leaf's numeric features changes."""
     start = forest.leaf[leaf, NUMERIC_START]
     stop = start + forest.leaf[leaf, NUMERIC_USED]
     features = forest.numeric.key[start:stop]
-    for c in range(len(out)):
-        seen = forest.leaf_class[leaf, c, SEEN]
-        stat = forest.numeric.stat[start:stop, c]
-        weights, centres, scales = stat[:, WEIGHT], stat[:, CENTRE], stat[:, SCALE]
-        change = 0.0
+    for c in range(0, len(out), 2):  # two at a time, for one waits for its last sum
+        d = min(c + 1, len(out) - 1)
+        seen_c, seen_d = forest.leaf_class[leaf, c, SEEN], forest.leaf_class[leaf, d, SEEN]
+        stat_c, stat_d = forest.numeric.stat[start:stop, c], forest.numeric.stat[start:stop, d]
+        sum_c, sum_d = 0.0, 0.0
         for i in range(len(features)):
             value = dense[features[i]]
-            if mostly_nonzero(weights[i], scales[i], seen):
-                change -= _distance(centres[i], scales[i], value)
-            elif value != 0.0:
-                change += _change(weights[i], centres[i], scales[i], value, half_inverse_floor)
-        out[c] += change
+            sum_c += _effect(stat_c[i], seen_c, value, half_inverse_floor)
+            sum_d += _effect(stat_d[i], seen_d, value, half_inverse_floor)
+        out[c] += sum_c
+        if d > c:
+            out[d] += sum_d
+
+
+@inlined
+def _effect(stat: Floats, seen: float, value: float, half_inverse_floor: float) -> float:
+    """Return what a feature adds to the score of a class beyond the base sum."""
+    weight, centre, scale = stat[WEIGHT], stat[CENTRE], stat[SCALE]
+    if mostly_nonzero(weight, scale, seen):
+        return -_distance(centre, scale, value)
+    return _change(weight, centre, scale, value, half_inverse_floor) if value != 0.0 else 0.0
+
+
+@inlined
+def _known(forest: Forest, leaf: int, dense: Floats) -> int:
+    """Return how many of the leaf's numeric features are not zero."""
+    start = forest.leaf[leaf, NUMERIC_START]
+    features = forest.numeric.key[start : start + forest.leaf[leaf, NUMERIC_USED]]
     known = 0
     for i in range(len(features)):
         known += dense[features[i]] != 0.0

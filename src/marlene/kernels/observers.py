@@ -73,7 +73,7 @@ def observe(forest: Forest, leaf: int, example: Example, y: int, weight: float, 
     # Taking a field of a tuple counts references, so that loops work on arrays taken before.
     row, state, lists = forest.leaf[leaf], forest.leaf_class[leaf, y], forest.leaf_list[leaf, y]
     keys, index = forest.presence.key, forest.presence.cells
-    stat, chain = forest.presence.stat, forest.presence.chain
+    stat, listed = forest.presence.stat, forest.presence.listed
     numeric_keys, numeric_index, numeric_stat = forest.numeric.key, forest.numeric.cells, forest.numeric.stat
     kinds, indices, values = forest.kind, example.indices, example.values
     before = state[SEEN]
@@ -95,11 +95,11 @@ def observe(forest: Forest, leaf: int, example: Example, y: int, weight: float, 
         if missing:
             row[MET_MISSING] = 1
         elif kind == 2:
-            _count_rare(stat, chain, state, lists, present, row[PRESENCE_START], y, weight, before)
+            _count_rare(stat, listed, state, lists, present, row[PRESENCE_START], y, weight, before)
         stat[present, y, 0] += weight
-    _refresh_presence(stat, chain, row, state, lists, y)
+    _refresh_presence(stat, listed, row, state, lists, y)
     if forest.n_numeric > 0:
-        _refresh_numeric(numeric_stat, forest.numeric.chain, row, state, lists, y, variance_floor)
+        _refresh_numeric(numeric_stat, forest.numeric.listed, row, state, lists, y, variance_floor)
 
 
 @inlined
@@ -124,7 +124,7 @@ def _add_power_sums(sums: Floats, count: float, sign: float) -> None:
 @inlined
 def _count_rare(
     stat: Floats,
-    chain: Int32s,
+    listed: Int32s,
     state: Floats,
     lists: Int32s,
     entry: int,
@@ -143,40 +143,34 @@ def _count_rare(
         _add_power_sums(state, before, -1.0)
     now = before + weight
     if RARE * now > state[SEEN] + 1.0:
-        chain[entry, y] = lists[FREQUENT]
-        lists[FREQUENT] = entry - start + 1
+        listed[start + lists[FREQUENT], y] = entry - start + 1
+        lists[FREQUENT] += 1
     else:
         _add_power_sums(state, now, 1.0)
 
 
 @inlined
-def _refresh_presence(stat: Floats, chain: Int32s, row: Ints, state: Floats, lists: Int32s, y: int) -> None:
+def _refresh_presence(stat: Floats, listed: Int32s, row: Ints, state: Floats, lists: Int32s, y: int) -> None:
     """Compute the base sum of the binary features anew; frequent ones that have become rare leave their list."""
     seen = state[SEEN]
     start = row[PRESENCE_START]
     total = 0.0
     product = 1.0
-    frequent = 0
-    previous = -1
-    place = lists[FREQUENT]
-    while place != 0:
-        entry = start + place - 1
-        place = chain[entry, y]
-        count = stat[entry, y, 0]
+    frequent = lists[FREQUENT]
+    rarer = False
+    for i in range(frequent - 1, -1, -1):
+        count = stat[start + listed[start + i, y] - 1, y, 0]
         if RARE * count > seen + 1.0:
-            frequent += 1
             product *= (seen - count + 1.0) / (seen + 2.0)
             if product < TINY:
                 total += math.log(product)
                 product = 1.0
-            previous = entry
-            continue
-        _add_power_sums(state, count, 1.0)
-        chain[entry, y] = 0
-        if previous < 0:
-            lists[FREQUENT] = place
         else:
-            chain[previous, y] = place
+            _add_power_sums(state, count, 1.0)
+            rarer = True
+    if rarer:
+        frequent = _drop_rare(stat, listed, start, frequent, y, seen)
+        lists[FREQUENT] = frequent
     ratio = 1.0 / (seen + 1.0)
     power = ratio
     series = 0.0
@@ -185,6 +179,19 @@ def _refresh_presence(stat: Floats, chain: Int32s, row: Ints, state: Floats, lis
         power *= ratio
     rare = state[ACTIVE_PRESENCE] - frequent
     state[BASE_PRESENCE] = rare * math.log1p(-1.0 / (seen + 2.0)) - series + (total + math.log(product))
+
+
+@subkernel
+def _drop_rare(stat: Floats, listed: Int32s, start: int, count: int, y: int, seen: float) -> int:
+    """Take the features that are frequent no more off their list; return how many remain."""
+    kept = 0
+    for i in range(count):
+        place = listed[start + i, y]
+        listed[start + i, y] = 0
+        if RARE * stat[start + place - 1, y, 0] > seen + 1.0:
+            listed[start + kept, y] = place
+            kept += 1
+    return kept
 
 
 @inlined
@@ -218,7 +225,7 @@ def gaussian(stat: Floats, entry: int, y: int, seen: float) -> tuple[float, floa
 
 @inlined
 def _refresh_numeric(
-    stat: Floats, chain: Int32s, row: Ints, state: Floats, lists: Int32s, y: int, variance_floor: float
+    stat: Floats, listed: Int32s, row: Ints, state: Floats, lists: Int32s, y: int, variance_floor: float
 ) -> None:
     """Compute every Gaussian of a class anew, the base sum over them and the list of mostly non-zero features.
 
@@ -234,12 +241,12 @@ def _refresh_numeric(
     logarithms = 0.0
     product = 1.0
     dispersed = 0
-    first = 0
+    n_listed = 0
     stop = start + row[NUMERIC_USED]
-    stat, links = stat[start:stop, y], chain[start:stop, y]
+    stat, places = stat[start:stop, y], listed[start:stop, y]
     weights, means, sums = stat[:, WEIGHT], stat[:, MEAN], stat[:, SQUARES]
     centres, scales = stat[:, CENTRE], stat[:, SCALE]
-    for i in range(len(links)):
+    for i in range(len(places)):
         nonzero, mean, squares = weights[i], means[i], sums[i]
         if nonzero == 0.0:
             continue
@@ -260,11 +267,13 @@ def _refresh_numeric(
                 logarithms += math.log(variance)
         centres[i], scales[i] = mean, scale
         if mostly_nonzero(nonzero, scale, seen):
-            links[i] = first
-            first = i + 1
+            places[n_listed] = i + 1
+            n_listed += 1
         else:
             total -= mean * mean * scale
-    lists[MOSTLY_NONZERO] = first
+    for i in range(n_listed, lists[MOSTLY_NONZERO]):
+        places[i] = 0
+    lists[MOSTLY_NONZERO] = n_listed
     total -= 0.5 * (dispersed * LOG_2_PI + (logarithms + math.log(product)))
     if variance_floor > 0.0:
         total += 0.5 * state[ACTIVE_NUMERIC] * (LOG_2_PI + math.log(variance_floor))
@@ -298,7 +307,8 @@ def _order_needed(forest: Forest, table: Table, row: Ints, column: int, example:
     """Return the order a leaf's table needs for an example: its own, unless the example brings too many new keys."""
     start, order, used = row[column], row[column + 1] - 1, row[column + 2]
     capacity = 0 if order < 0 else 1 << order
-    if used + len(example.indices) <= capacity or (numeric and used == forest.n_numeric):
+    coming = example.n_numeric if numeric else len(example.indices) - example.n_numeric
+    if used + coming <= capacity or (numeric and used == forest.n_numeric):
         return int(order)
     new = 0
     keys, index, kinds, indices, values = table.key, table.cells, forest.kind, example.indices, example.values
@@ -316,10 +326,9 @@ def _order_needed(forest: Forest, table: Table, row: Ints, column: int, example:
 def surely_fits(forest: Forest, leaf: int, example: Example) -> bool:
     """Tell whether a leaf's tables have room for an example even if all its features are new to them."""
     row = forest.leaf[leaf]
-    n = len(example.indices)
+    n = example.n_numeric
     numeric = row[NUMERIC_USED] + n <= (1 << row[NUMERIC_ORDER]) >> 1 or row[NUMERIC_USED] == forest.n_numeric
-    presence = row[PRESENCE_USED] + n <= (1 << row[PRESENCE_ORDER]) >> 1
-    return bool(numeric and (presence or (forest.n_numeric == len(forest.kind) and not example.missing)))
+    return bool(numeric and row[PRESENCE_USED] + len(example.indices) - n <= (1 << row[PRESENCE_ORDER]) >> 1)
 
 
 @subkernel

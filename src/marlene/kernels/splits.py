@@ -24,6 +24,7 @@ from marlene.kernels.forest_state import (
     LEAVES,
     LEVEL,
     LOW,
+    MET_MISSING,
     MISSING_VALUE,
     MULTIWAY_TEST,
     NUMERIC_ORDER,
@@ -40,6 +41,7 @@ from marlene.kernels.forest_state import (
     VALUE_SHIFT,
     WEIGHT,
 )
+from marlene.kernels.gains import LOG_2, cannot_exceed, entropy, merit, row_sum
 from marlene.kernels.leaves import value_count
 from marlene.kernels.observers import gaussian, missing_weight
 from marlene.kernels.tables import allocate, free_block, order_for, release
@@ -49,11 +51,10 @@ if TYPE_CHECKING:
 
     from marlene.kernels.forest_state import Floats, Forest, Settings
 
-LOG_2 = math.log(2.0)
 SQRT_2_PI = math.sqrt(2.0 * math.pi)
 SQRT_HALF = math.sqrt(0.5)
-LEAST_SHARE = 0.01
 SUMMARY_COLUMNS = 5
+CERTAIN = 1e-6  # with less variance a density may be large enough for its rounding to matter
 BEST, SECOND, BEST_FEATURE, BEST_TEST, BEST_VALUE = range(5)
 FEATURE_MASK = (1 << VALUE_SHIFT) - 1
 
@@ -107,56 +108,6 @@ def may_grow(forest: Forest, settings: Settings, tree: int, node: int) -> bool:
     return bool(size + forest.widest <= settings.max_nodes)
 
 
-@inlined
-def is_pure(counts: Floats, node: int) -> bool:
-    """Tell whether fewer than two classes were counted."""
-    classes = 0
-    for c in range(counts.shape[1]):
-        classes += counts[node, c] != 0.0
-    return classes < 2
-
-
-@inlined
-def row_sum(matrix: Floats, row: int) -> float:
-    """Sum a row from left to right."""
-    total = 0.0
-    for c in range(matrix.shape[1]):
-        total += matrix[row, c]
-    return total
-
-
-@inlined
-def entropy(counts: Floats, row: int) -> float:
-    """Return the entropy of a row of class counts in bits."""
-    negative = 0.0
-    weight = 0.0
-    for c in range(counts.shape[1]):
-        count = counts[row, c]
-        if count > 0.0:
-            negative -= count * (math.log(count) / LOG_2)
-            weight += count
-    return (negative + weight * (math.log(weight) / LOG_2)) / weight if weight > 0.0 else 0.0
-
-
-@subkernel
-def merit(entropy_before: float, branches: Floats, n_branches: int) -> float:
-    """Return the information gain; -infinity unless two branches hold more than 1 % of the weight each."""
-    weight = 0.0
-    for b in range(n_branches):
-        weight += row_sum(branches, b)
-    if weight <= 0.0:
-        return -np.inf
-    wide = 0
-    for b in range(n_branches):
-        wide += row_sum(branches, b) / weight > LEAST_SHARE
-    if wide < 2:
-        return -np.inf
-    after = 0.0
-    for b in range(n_branches):
-        after += row_sum(branches, b) * entropy(branches, b)
-    return entropy_before - after / weight
-
-
 @subkernel
 def choose(forest: Forest, settings: Settings, node: int, space: Space) -> bool:
     """Leave the best test in `space.found`; return whether to split on it.
@@ -168,28 +119,44 @@ def choose(forest: Forest, settings: Settings, node: int, space: Space) -> bool:
     before = entropy(forest.node_count, node)
     branches, found = space.branches, space.found
     found[BEST], found[SECOND], found[BEST_FEATURE] = -np.inf, -np.inf, -1.0
-    start = forest.leaf[leaf, PRESENCE_START]
-    for entry in range(start, start + forest.leaf[leaf, PRESENCE_USED]):
-        key = forest.presence.key[entry]
-        feature = key & FEATURE_MASK
-        if forest.kind[feature] == 2 and key >> VALUE_SHIFT != MISSING_VALUE:
-            for c in range(branches.shape[1]):
-                ones = forest.presence.stat[entry, c, 0]
-                zeros = forest.leaf_class[leaf, c, SEEN] - missing_weight(forest, leaf, feature, c) - ones
-                branches[0, c] = zeros
-                branches[1, c] = ones
-            _consider(found, merit(before, branches, 2), feature, MULTIWAY_TEST, np.nan)
+    change = _change_of_entropy(forest, leaf, before, branches)
+    _consider_binary(forest, leaf, before, change, branches, found)
     for feature in forest.nominal:
         _consider_nominal(forest, leaf, feature, before, space)
     start = forest.leaf[leaf, NUMERIC_START]
     for entry in range(start, start + forest.leaf[leaf, NUMERIC_USED]):
-        _consider_numeric(forest, settings.split_points, leaf, entry, before, space)
+        _consider_numeric(forest, settings.split_points, leaf, entry, before, change, space)
     if found[BEST] == -np.inf:
         return False
     weight = row_sum(forest.node_count, node)
     span = math.log(max(2, forest.node[node, CLASSES])) / LOG_2
     bound = math.sqrt(span * span * settings.log_inverse_delta / (2.0 * weight))
     return found[BEST] - found[SECOND] > bound or bound < settings.tie_threshold
+
+
+@inlined
+def _change_of_entropy(forest: Forest, leaf: int, before: float, branches: Floats) -> float:
+    """Return by how much the entropy before a split exceeds that of what the leaf has seen; infinite if that varies."""
+    if forest.leaf[leaf, MET_MISSING] != 0:
+        return np.inf
+    for c in range(branches.shape[1]):
+        branches[0, c] = forest.leaf_class[leaf, c, SEEN]
+    return before - entropy(branches, 0)
+
+
+@inlined
+def _consider_binary(forest: Forest, leaf: int, before: float, change: float, branches: Floats, found: Floats) -> None:
+    keys, stat, kinds, seen = forest.presence.key, forest.presence.stat, forest.kind, forest.leaf_class[leaf]
+    start, complete = forest.leaf[leaf, PRESENCE_START], forest.leaf[leaf, MET_MISSING] == 0
+    for entry in range(start, start + forest.leaf[leaf, PRESENCE_USED]):
+        feature = keys[entry] & FEATURE_MASK
+        if kinds[feature] != 2 or keys[entry] >> VALUE_SHIFT == MISSING_VALUE:
+            continue
+        for c in range(branches.shape[1]):
+            known = seen[c, SEEN] if complete else seen[c, SEEN] - missing_weight(forest, leaf, feature, c)
+            branches[0, c], branches[1, c] = known - stat[entry, c, 0], stat[entry, c, 0]
+        if not cannot_exceed(found[SECOND], change, branches):
+            _consider(found, merit(before, branches, 2), feature, MULTIWAY_TEST, np.nan)
 
 
 @inlined
@@ -245,14 +212,18 @@ def nominal_branches(forest: Forest, leaf: int, feature: int, value: int, space:
 
 
 @subkernel
-def _consider_numeric(forest: Forest, split_points: int, leaf: int, entry: int, before: float, space: Space) -> None:
-    summary, branches = space.summary, space.branches
+def _consider_numeric(
+    forest: Forest, split_points: int, leaf: int, entry: int, before: float, change: float, space: Space
+) -> None:
+    summary, branches, least = space.summary, space.branches, space.found[SECOND]
     low, high = summarise(forest, leaf, entry, summary)
     step = (high - low) / (split_points + 1.0)
     best, best_threshold = -np.inf, np.nan
     for i in range(split_points):
         threshold = step * (i + 1) + low
         if low < threshold < high:
+            if about_beside(summary, threshold, branches) and cannot_exceed(least, change, branches):
+                continue
             numeric_branches(summary, threshold, branches)
             gain = merit(before, branches, 2)
             if gain > best:
@@ -295,6 +266,22 @@ def numeric_branches(summary: Floats, threshold: float, branches: Floats) -> Non
             branches[0, c], branches[1, c] = seen, 0.0
         else:
             branches[0, c], branches[1, c] = _weights_beside(threshold, summary[c, 3], summary[c, 4], seen)
+
+
+@inlined
+def about_beside(summary: Floats, threshold: float, branches: Floats) -> bool:
+    """Do the same up to rounding, and faster; return whether that is close enough."""
+    close = True
+    for c in range(len(summary)):
+        seen, variance = summary[c, 0], summary[c, 4]
+        below = 0.0
+        if threshold >= summary[c, 2]:
+            below = seen
+        elif threshold >= summary[c, 1] and seen > 0.0:
+            close = close and variance > CERTAIN
+            below = seen * (0.5 + 0.5 * math.erf((threshold - summary[c, 3]) / math.sqrt(2.0 * variance)))
+        branches[0, c], branches[1, c] = below, seen - below
+    return close
 
 
 @inlined

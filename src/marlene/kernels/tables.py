@@ -1,8 +1,8 @@
 """Growing hash tables that share one arena: what every leaf of a forest remembers of the features it has seen.
 
 A table is a block of 2^order entries in insertion order plus an index of twice as many cells (open addressing,
-jumping on by a hash). Blocks that are given back are kept in one free list per order and used again. Entries refer to
-each other by their place within the block, counted from 1 (0 is none), so that a block can be moved.
+jumping on by a hash). Blocks that are given back are kept in one free list per order and used again. Entries are
+referred to by their place within the block, counted from 1 (0 is none), so that a block can be moved.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Table(NamedTuple):
         What an entry is about; in a free block the first one links to the next free block.
     stat
         Numbers of an entry (entries × classes × columns).
-    chain
-        The next entry of a list through entries (entries × classes), as a place within the block from 1; 0 ends it.
+    listed
+        A list of entries per class (entries × classes), as places within the block from 1, in the block's first rows.
     cells
         The index: two cells per entry: a place within the block from 1, and above it the key's tag, or 0. Most tags say
         all of their key, so that it need not be looked up.
@@ -48,7 +48,7 @@ class Table(NamedTuple):
 
     key: Ints
     stat: npt.NDArray[np.float64]
-    chain: Int32s
+    listed: Int32s
     cells: Ints
     free: Ints
     top: Ints
@@ -150,7 +150,7 @@ def free_block(table: Table, start: int, order: int) -> None:
     for entry in range(start, end):
         table.key[entry] = 0
         for c in range(table.stat.shape[1]):
-            table.chain[entry, c] = 0
+            table.listed[entry, c] = 0
             for column in range(table.stat.shape[2]):
                 table.stat[entry, c, column] = 0.0
     for cell in range(2 * start, 2 * end):
@@ -165,7 +165,7 @@ def move_block(table: Table, start: int, order: int, used: int, new_order: int) 
     if order >= 0:
         for place in range(used):
             for c in range(table.stat.shape[1]):
-                table.chain[new_start + place, c] = table.chain[start + place, c]
+                table.listed[new_start + place, c] = table.listed[start + place, c]
                 for column in range(table.stat.shape[2]):
                     table.stat[new_start + place, c, column] = table.stat[start + place, c, column]
             append(table.key, table.cells, new_start, new_order, place, table.key[start + place])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 FILE_KIND = "marlene-learner"
-FILE_VERSION = 1
+FILE_VERSION = 2
 
 
 class SavedLearner(BlockLearner):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int64]
 
 KIND = "hoeffding-forest"
-VERSION = 1
+VERSION = 2
 LARGEST_WEIGHT = 2**31 - 1
 
 

@@ -59,7 +59,7 @@ def grown(forest: Forest, trees: int, presence: int, numeric: int) -> Forest:
             changes[name] = table._replace(
                 key=lengthened(table.key, length),
                 stat=lengthened(table.stat, length),
-                chain=lengthened(table.chain, length),
+                listed=lengthened(table.listed, length),
                 cells=lengthened(table.cells, 2 * length),
             )
     return forest._replace(**changes)
@@ -106,7 +106,7 @@ def compact(forest: Forest) -> Arrays:
     for name, (start, _, used) in TABLES.items():
         entries = _within(leaf[:, start], leaf[:, used])
         table: Table = getattr(forest, name)
-        arrays |= {f"{name}_{part}": getattr(table, part)[entries] for part in ("key", "stat", "chain")}
+        arrays |= {f"{name}_{part}": getattr(table, part)[entries] for part in ("key", "stat", "listed")}
         leaf[:, start] = 0
     arrays |= {"leaf": leaf} | {
         name: getattr(forest, name)[leaves] for name in ("leaf_weight", "leaf_class", "leaf_list")
@@ -128,7 +128,7 @@ def expand(given: Mapping[str, npt.NDArray[Any]], n_classes: int) -> Forest:
         columns = getattr(forest, name).stat.shape[2]
         table = empty_table(max(64, top), n_classes, columns)
         entries = _within(leaf[:, start], leaf[:, used])
-        for part in ("key", "stat", "chain"):
+        for part in ("key", "stat", "listed"):
             getattr(table, part)[entries] = arrays[f"{name}_{part}"]
         table.top[0] = top
         kernels.rebuild_index(table, leaf[blocks, start], leaf[blocks, order] - 1, leaf[blocks, used])

@@ -59,7 +59,7 @@ TABLES = {
 SAME_LENGTH = (
     ("node", "node_value", "node_count"),
     ("leaf", "leaf_weight", "leaf_class", "leaf_list"),
-    *((f"{name}_key", f"{name}_stat", f"{name}_chain") for name in TABLES),
+    *((f"{name}_key", f"{name}_stat", f"{name}_listed") for name in TABLES),
 )
 
 
@@ -158,23 +158,19 @@ def _check_table(arrays: Arrays, which: int, name: str) -> None:
         listed = ((value == 1) & (kind == 2))[:, None] & (RARE * weight > seen + 1.0)
     else:
         listed = (weight > 0) & ((2.0 * weight > seen) | (stat[:, :, SCALE] < 0.0))
-    heads, chain = arrays["leaf_list"][:, :, which], arrays[f"{name}_chain"]
-    within = ((heads >= 0) & (heads <= used[:, None])).all() and ((chain >= 0) & (chain <= used[owner][:, None])).all()
-    _require(within and _lists_hold(heads, chain, used, listed), f"the lists of the {name} tables")
+    lengths, places = arrays["leaf_list"][:, :, which], arrays[f"{name}_listed"]
+    within = ((lengths >= 0) & (lengths <= used[:, None])).all()
+    within = within and ((places >= 0) & (places <= used[owner][:, None])).all()
+    _require(within and _lists_hold(lengths, places, used, listed), f"the lists of the {name} tables")
 
 
-def _lists_hold(heads: Ints, chain: Ints, used: Ints, listed: Bools) -> bool:
+def _lists_hold(lengths: Ints, places: Ints, used: Ints, listed: Bools) -> bool:
     """Tell whether the list of every leaf and class holds the entries it should, each of them once."""
-    starts = np.cumsum(used) - used
-    found = np.zeros(listed.shape, np.bool_)
+    starts = np.repeat(np.cumsum(used) - used, used)
+    within = np.arange(len(places)) - starts < np.repeat(lengths, used, axis=0).T
+    if not np.array_equal(within.T, places > 0):
+        return False
+    count = np.zeros(listed.shape, np.int64)
     for c in range(listed.shape[1]):
-        place, begin = heads[:, c], starts
-        while len(place):
-            going = place > 0
-            begin = begin[going]
-            entry = begin + place[going] - 1
-            if found[entry, c].any():
-                return False
-            found[entry, c] = True
-            place = chain[entry, c]
-    return np.array_equal(found, listed)
+        np.add.at(count[:, c], (starts + places[:, c] - 1)[within[c]], 1)
+    return np.array_equal(count, listed)
