@@ -58,8 +58,8 @@ class Work(NamedTuple):
 
 
 @inlined
-def _open_row(forest: Forest, rows: Rows, row: int, column: Ints, work: Work) -> Example:
-    """Write a row in the forest's columns."""
+def _open_row(rows: Rows, row: int, column: Ints, work: Work) -> tuple[int, bool]:
+    """Write a row in the forest's columns; return how many values it has and whether one is missing."""
     indices, values = work.indices, work.values
     count = 0
     missing = False
@@ -69,8 +69,7 @@ def _open_row(forest: Forest, rows: Rows, row: int, column: Ints, work: Work) ->
         work.dense[indices[count]] = values[count]
         missing = missing or math.isnan(values[count])
         count += 1
-    numeric = count_numeric(forest.kind, indices[:count], values[:count])
-    return Example(indices[:count], values[:count], work.dense, missing, numeric)
+    return count, missing
 
 
 @inlined
@@ -224,7 +223,9 @@ def run_chain(
     )
     space = new_space(forest.widest, forest.node_count.shape[1])
     for row in range(position[0], len(rows.starts) - 1):
-        plain = _open_row(forest, rows, row, chain.column, work)
+        count, missing = _open_row(rows, row, chain.column, work)
+        indices, values = work.indices[:count], work.values[:count]
+        plain = Example(indices, values, work.dense, missing, count_numeric(forest.kind, indices, values))
         weight = weights[row]
         _predict_row(forest, settings, chain, plain, weight > 0, truth[row], work, space, out[row])
         if weight > 0:

@@ -5,33 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from river.base import Classifier as RiverClassifier
 
 from marlene._common.errors import MarleneError
-from marlene.banks import KINDS
 from marlene.drift import make_bank
 from marlene.kernels.performance import NAMES
+from marlene.learners._bases import FOREST, base_of, make_base
 from marlene.learners._ensemble import Ensemble
 from marlene.learners._features import FeatureSpace
-from marlene.learners._river_bank import RiverClassifierBank
 from marlene.learners._saved import SavedLearner
 from marlene.learners._state import (
-    FOREST,
     ensemble_state,
     restore_ensemble,
     restore_space,
     space_header,
     wanted_features,
 )
-from marlene.trees import HoeffdingForest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
     import river.base
+    from river.base import Classifier as RiverClassifier
 
-    from marlene.banks import InputBank
     from marlene.drift import Bank as DetectorBank
     from marlene.kernels.forest import Rows
     from marlene.learners._driver import Bank
@@ -41,10 +37,6 @@ if TYPE_CHECKING:
     RiverDetector = river.base.DriftDetector | river.base.BinaryDriftDetector
 
 RESAMPLINGS = ("poisson", "expected")
-BASES: dict[str, Callable[..., HoeffdingForest | InputBank]] = {
-    FOREST: lambda **settings: HoeffdingForest([], **settings),
-    **KINDS,
-}
 
 
 class BRMarlene(SavedLearner):
@@ -95,7 +87,7 @@ class BRMarlene(SavedLearner):
 
     def __init__(
         self,
-        base: str | Bank | RiverClassifier = "hoeffding-forest",
+        base: str | Bank | RiverClassifier = FOREST,
         drift: str | DetectorBank | RiverDetector | None = "ddm-oci",
         features: str | Mapping[Hashable, str] = "auto",
         resampling: str = "poisson",
@@ -256,7 +248,7 @@ class BRMarlene(SavedLearner):
         parameters = dict(header["parameters"])
         if not isinstance(parameters["features"], str):
             parameters["features"] = dict(parameters["features"])
-        base = _base_of(header["bank"], header["forest"])
+        base = base_of(header["bank"], header["forest"])
         model = cls(base=base, drift=_drift_of(header["detectors"]), **parameters)
         restore_space(model._space, header["space"])
         model._restore(header, arrays)
@@ -295,27 +287,6 @@ class BRResampled(BRMarlene):
 
     _transfer = False
     _method = "br-resampled"
-
-
-def make_base(base: str | Bank | RiverClassifier) -> Bank:
-    """Return an empty bank of base classifiers from the parameter `base`."""
-    if isinstance(base, str):
-        if base not in BASES:
-            raise MarleneError(f"base must be one of {', '.join(BASES)} or a bank, not {base!r}")
-        return BASES[base]()
-    if isinstance(base, RiverClassifier):
-        return RiverClassifierBank(base)
-    if isinstance(base, HoeffdingForest) and (len(base.kinds) or base.n_classes != 2):
-        raise MarleneError("base must be a forest without features and with two classes, such as HoeffdingForest([])")
-    if not hasattr(base, "votes"):
-        raise MarleneError(f"base must be one of {', '.join(BASES)}, a bank or a classifier of River, not {base!r}")
-    return base.clone()
-
-
-def _base_of(name: str, settings: Mapping[str, Any]) -> str | Bank:
-    """Return the parameter `base` that leads to a bank of these settings, its name if they are the defaults."""
-    bank: Any = BASES[name](**settings)
-    return name if BASES[name]().settings() == bank.settings() else bank
 
 
 def _drift_of(settings: Mapping[str, Any]) -> str | DetectorBank:

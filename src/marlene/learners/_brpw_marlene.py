@@ -10,7 +10,8 @@ from marlene._common.errors import MarleneError
 from marlene._common.resources import free_memory_mb
 from marlene.drift import make_bank
 from marlene.kernels.performance import COLUMNS
-from marlene.learners._br_marlene import BRMarlene, make_base
+from marlene.learners._bases import make_base
+from marlene.learners._br_marlene import BRMarlene
 from marlene.learners._dependence import EVERY, Dependence
 from marlene.learners._pair_ensemble import PairEnsemble
 from marlene.learners._pairs import contributions, part_of_rows, pooled, with_given_label

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.kernels import forest as kernels
 from marlene.kernels.forest import Rows
-from marlene.trees import HoeffdingForest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -137,26 +135,6 @@ def repeated(rows: Rows, chosen: Ints) -> Rows:
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     places = np.repeat(rows.starts[chosen] - starts[:-1], lengths) + np.arange(int(starts[-1]))
     return Rows(starts, rows.indices[places], rows.values[places])
-
-
-def run_forest(forest: HoeffdingForest, trees: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
-    """Let trees vote on rows that have been checked, and learn them; return the votes (rows × trees × classes)."""
-    out = np.zeros((*weights.shape, forest.n_classes))
-    position = np.zeros(4, np.int64)
-    while position[0] < len(weights):
-        kernels.run_block(forest.arrays, forest.parameters, trees, rows, classes, weights, position, out)
-        if position[0] < len(weights):
-            forest.grow(1, int(position[2]), int(position[3]))
-    return out
-
-
-def as_forest(base: HoeffdingForest | None, n_classes: int) -> HoeffdingForest:
-    """Return an empty forest of the settings of a prototype, with so many classes."""
-    if base is None:
-        return HoeffdingForest([], n_classes=n_classes)
-    if not isinstance(base, HoeffdingForest) or len(base.kinds) or len(base):
-        raise MarleneError("base must be a forest without features and trees, such as HoeffdingForest([])")
-    return HoeffdingForest([], **base.settings() | {"n_classes": n_classes})
 
 
 def require(holds: bool | np.bool_, what: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.banks import KINDS, InputBank
+from marlene.banks import KINDS, InputBank, PairBank
 from marlene.drift import make_bank
 from marlene.kernels.performance import NAMES
 from marlene.learners._blended import BlendedVotes
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Truth = npt.NDArray[np.int8]
     RiverDetector = river.base.DriftDetector | river.base.BinaryDriftDetector
 
-PAIR = "pair"
+PAIR = PairBank.name
 
 
 class Marlene(BRMarlene):
@@ -81,7 +81,7 @@ class Marlene(BRMarlene):
 
     def __init__(
         self,
-        base: str | InputBank | Sequence[InputBank] = PAIR,
+        base: str | InputBank | PairBank | Sequence[InputBank] = PAIR,
         drift: str | DetectorBank | RiverDetector | None = "ddm-oci",
         features: str | Mapping[Hashable, str] = "auto",
         resampling: str = "poisson",
@@ -268,13 +268,13 @@ class Marlene(BRMarlene):
         self._n_features = len(self._space)
 
 
-def _make_banks(base: str | InputBank | Sequence[InputBank]) -> list[InputBank]:
+def _make_banks(base: str | InputBank | PairBank | Sequence[InputBank]) -> list[InputBank]:
     """Return empty banks from the parameter `base`."""
     if isinstance(base, str):
         if base not in (PAIR, *KINDS):
             raise MarleneError(f"base must be one of {', '.join([PAIR, *KINDS])} or a bank, not {base!r}")
         return [kind() for name, kind in KINDS.items() if base in (PAIR, name)]
-    banks = list(base) if isinstance(base, Iterable) else [base]
+    banks = list(base.banks if isinstance(base, PairBank) else base if isinstance(base, Iterable) else [base])
     if not banks or not all(isinstance(bank, InputBank) for bank in banks):
         raise MarleneError(f"base must be one of {', '.join([PAIR, *KINDS])} or a bank, not {base!r}")
     return [bank.clone() for bank in banks]

@@ -1,39 +1,33 @@
-"""Pruned sets, a transformation: the frequent label sets are the classes of one tree."""
+"""Pruned sets, a transformation: the frequent label sets are the classes of one classifier."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene.kernels.forest import Rows
-from marlene.learners._committee import (
-    Committee,
-    Transformation,
-    as_forest,
-    joined,
-    part_of,
-    repeated,
-    require,
-    run_forest,
-)
-from marlene.learners._relevance import restored_forest, restored_trees
-from marlene.trees import HoeffdingForest
+from marlene.learners._bases import FOREST
+from marlene.learners._committee import Committee, joined, part_of, repeated, require
+from marlene.learners._models import BasedTransformation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
+    from river.base import Classifier as RiverClassifier
 
     from marlene.learners._committee import Arrays, Floats, Ints, Truth
+    from marlene.learners._driver import Bank
+    from marlene.learners._models import Models
 
 LabelSet = frozenset[int]
 
 
-class PrunedSets(Transformation):
-    """One Hoeffding tree whose classes are the label sets that are frequent (Read et al. 2008; 2012).
+class PrunedSets(BasedTransformation):
+    """One classifier, a Hoeffding tree by default, whose classes are the frequent label sets (Read et al. 2008; 2012).
 
     The first examples a member is given are kept; meanwhile it predicts the most frequent label set. Then the label
     sets seen once are pruned, and further ones, the rarest first, until no more than `most` are left. An example
@@ -50,7 +44,9 @@ class PrunedSets(Transformation):
         As how many kept sets an example with a pruned set is learnt at most, the largest and then the most frequent
         first. None for no limit; 0 leaves such examples out.
     base
-        An empty forest with other settings, such as ``HoeffdingForest([], grace_period=100)``.
+        "hoeffding-forest" (default), "naive-bayes" or "linear"; a bank with other settings, such as
+        ``HoeffdingForest([], grace_period=100)``; or a classifier of River's, which is slower and cannot be saved. What
+        is not a forest has one classifier per set, for it against all others.
 
     Examples
     --------
@@ -65,39 +61,30 @@ class PrunedSets(Transformation):
     name = "pruned-sets"
 
     def __init__(
-        self, buffer: int = 100, most: int = 10, parts: int | None = None, base: HoeffdingForest | None = None
+        self,
+        buffer: int = 100,
+        most: int = 10,
+        parts: int | None = None,
+        base: str | Bank | RiverClassifier = FOREST,
     ) -> None:
+        super().__init__(base)
         self.buffer = buffer
         self.most = most
         self.parts = parts
-        self.base = base
         for parameter, least in (("buffer", 1), ("most", 2), ("parts", 0)):
             value = getattr(self, parameter)
             if value is None and parameter == "parts":
                 continue
             if not isinstance(value, int | np.integer) or value < least:
                 raise MarleneError(f"{parameter} must be a whole number of at least {least}, not {value!r}")
-        as_forest(base, int(most))
 
-    def __repr__(self) -> str:
-        base = "" if self.base is None else f", base={self.base!r}"
-        return f"PrunedSets(buffer={self.buffer}, most={self.most}, parts={self.parts}{base})"
+    def _parameters(self) -> dict[str, Any]:
+        parts = None if self.parts is None else int(self.parts)
+        return {"buffer": int(self.buffer), "most": int(self.most), "parts": parts}
 
     def committee(self, size: int) -> Committee:
         """Return untrained members."""
-        return _SetsCommittee(size, as_forest(self.base, int(self.most)), int(self.buffer), self.parts)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the parameters as JSON can hold them."""
-        base = None if self.base is None else self.base.settings()
-        parts = None if self.parts is None else int(self.parts)
-        return {"buffer": int(self.buffer), "most": int(self.most), "parts": parts, "base": base}
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Return the transformation whose `settings` these are."""
-        base = None if settings["base"] is None else HoeffdingForest([], **settings["base"])
-        return cls(settings["buffer"], settings["most"], settings["parts"], base)
+        return _SetsCommittee(size, self.models(int(self.most)), int(self.buffer), self.parts)
 
 
 def kept_sets(counts: Mapping[LabelSet, int], most: int) -> list[LabelSet]:
@@ -161,28 +148,28 @@ class _Member:
 
 
 class _SetsCommittee(Committee):
-    """A tree per member in one forest, and the label sets its classes are."""
+    """A classifier per member, and the label sets its classes are."""
 
-    def __init__(self, size: int, forest: HoeffdingForest, buffer: int, parts: int | None) -> None:
+    def __init__(self, size: int, models: Models, buffer: int, parts: int | None) -> None:
         super().__init__(size)
-        self.forest = forest
+        self.models = models
         self.buffer = buffer
         self.parts = parts
-        self.trees: Ints = forest.add(size)
+        self.ids: Ints = models.add(size)
         self.members = [_Member() for _ in range(size)]
 
     def add_features(self, kinds: Sequence[int]) -> None:
-        self.forest.add_features(kinds)
+        self.models.add_features(kinds)
 
     def widen(self, feature: int, n_values: int) -> None:
-        self.forest.widen(feature, n_values)
+        self.models.widen(feature, n_values)
 
     def add_labels(self, count: int) -> None:
         self.n_labels += count
 
-    def renew(self, member: int, key: np.uint64) -> None:  # noqa: ARG002 (nothing about a tree is random)
-        self.forest.remove([self.trees[member]])
-        self.trees[member] = self.forest.add()[0]
+    def renew(self, member: int, key: np.uint64) -> None:  # noqa: ARG002 (nothing about a classifier is random)
+        self.models.remove(self.ids[member : member + 1])
+        self.ids[member] = self.models.add()[0]
         self.members[member] = _Member()
 
     def run(self, rows: Rows, truth: Truth, weights: Ints, scores: Floats) -> None:
@@ -214,7 +201,7 @@ class _SetsCommittee(Committee):
         member.given.append((joined([row]), labels, weight))
         if len(member.given) < self.buffer:
             return
-        member.sets = kept_sets(member.counts, self.forest.n_classes)
+        member.sets = kept_sets(member.counts, self.models.n_classes)
         given, member.given, member.counts = member.given, [], Counter()
         rows = joined([row for row, _, _ in given])
         self._learn(m, rows, [labels for _, labels, _ in given], np.array([weight for *_, weight in given]))
@@ -232,7 +219,7 @@ class _SetsCommittee(Committee):
                 flat_classes[first : first + len(own), 0] = own
                 flat_weights[first : first + len(own)] = weight
         given = rows if len(flat_classes) == n else repeated(rows, np.repeat(np.arange(n), times))
-        votes = run_forest(self.forest, self.trees[m : m + 1], given, flat_classes, flat_weights)[firsts, 0]
+        votes = self.models.run(self.ids[m : m + 1], given, flat_classes, flat_weights)[firsts, 0]
         scores = np.zeros((n, self.n_labels))
         for place, labels in enumerate(member.columns):
             scores[:, labels] += votes[:, place, None]
@@ -243,11 +230,10 @@ class _SetsCommittee(Committee):
         return self.size
 
     def load_kernels(self) -> None:
-        self.forest.load_kernels()
+        self.models.load_kernels()
 
     def state(self) -> Arrays:
-        arrays: Arrays = {f"forest.{name}": array for name, array in self.forest.state().items()}
-        arrays["trees"] = self.trees.copy()
+        arrays = self.models.state() | {"ids": self.ids.copy()}
         for m, member in enumerate(self.members):
             rows = joined([row for row, _, _ in member.given])
             arrays |= {f"member{m}.{name}": array for name, array in rows._asdict().items()}
@@ -263,17 +249,17 @@ class _SetsCommittee(Committee):
         return matrix
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]], n_labels: int, kinds: Sequence[int]) -> None:
-        self.forest = restored_forest(arrays, self.forest, kinds)
-        self.trees = restored_trees(arrays["trees"], (self.size,), self.forest)
+        self.models.restore(arrays, kinds)
+        self.ids = self.models.restored_ids(arrays["ids"], (self.size,))
         self.n_labels = n_labels
         for m, member in enumerate(self.members):
             part = {
                 name: np.asarray(arrays[f"member{m}.{name}"]) for name in (*Rows._fields, "sets", "given", "weights")
             }
             member.sets, given = (_as_sets(part[name], n_labels) for name in ("sets", "given"))
-            require(len(member.sets) <= self.forest.n_classes and len(given) < self.buffer, "the label sets")
+            require(len(member.sets) <= self.models.n_classes and len(given) < self.buffer, "the label sets")
             require(len(set(member.sets)) == len(member.sets) and not (given and member.sets), "the label sets")
-            rows = checked_rows(Rows(*(part[name] for name in Rows._fields)), len(given), self.forest.kinds)
+            rows = checked_rows(Rows(*(part[name] for name in Rows._fields)), len(given), np.asarray(kinds, np.int64))
             require(part["weights"].shape == (len(given),) and bool((part["weights"] > 0).all()), "the weights")
             member.counts = Counter(given)
             member.given = [

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.banks import InputBank
 from marlene.drift import BANKS
 from marlene.kernels.performance import COLUMNS, LANES
+from marlene.learners._bases import NOT_SAVED, saved_bank
 from marlene.learners._ensemble import FIRST_CAPACITY
 from marlene.learners._features import KINDS
 from marlene.learners._members import TRAINED, Origin, empty_members, saved_fields
 from marlene.learners._tasks import NONE, StreamTasks
-from marlene.trees import HoeffdingForest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, npt.NDArray[Any]]
 
-FOREST = "hoeffding-forest"
 TASK_ARRAYS = ("latest", "background", "detector", "concepts", "made")
 
 
@@ -60,10 +58,11 @@ def restore_space(space: FeatureSpace, header: Mapping[str, Any]) -> None:
 
 def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
     """Return a JSON header and named arrays; an ensemble that holds River objects cannot be had so."""
-    if not isinstance(ensemble.bank, HoeffdingForest | InputBank) or ensemble.detectors.settings()["name"] not in BANKS:
-        raise MarleneError("a learner that holds River objects cannot be saved: only arrays can, never Python objects")
+    name, bank = saved_bank(ensemble.bank)
+    if ensemble.detectors.settings()["name"] not in BANKS:
+        raise MarleneError(NOT_SAVED)
     count = len(ensemble.origins)
-    arrays: Arrays = {f"forest.{name}": array for name, array in ensemble.bank.state().items()}
+    arrays: Arrays = {f"forest.{name}": array for name, array in bank.state().items()}
     arrays |= {f"detectors.{name}": array for name, array in ensemble.detectors.state().items()}
     arrays |= {f"members.{name}": array for name, array in saved_fields(ensemble.members, count).items()}
     arrays["records"] = ensemble.records[:, :, :count].copy()
@@ -73,8 +72,8 @@ def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
         arrays[f"stream{number}.drifts"] = np.array(tasks.drifts, np.int64).reshape(-1, 2)
         streams.append({"name": tasks.name, "labels": [_listed(label) for label in tasks.labels], "seen": tasks.seen})
     header = {
-        "bank": ensemble.bank.name if isinstance(ensemble.bank, InputBank) else FOREST,
-        "forest": ensemble.bank.settings(),
+        "bank": name,
+        "forest": bank.settings(),
         "detectors": ensemble.detectors.settings(),
         "streams": streams,
         "origins": [o and [o.stream, _listed(o.label), o.number] for o in ensemble.origins],

@@ -1,0 +1,240 @@
+"""The base classifiers of a transformation: trees of one forest, or any other bank's, which are asked row by row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from river.base import Classifier as RiverClassifier
+
+from marlene.kernels import forest as kernels
+from marlene.learners._bases import FOREST, base_of, make_base, saved_bank
+from marlene.learners._committee import Transformation, require
+from marlene.learners._state import part_of
+from marlene.trees import HoeffdingForest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from marlene.kernels.forest import Rows
+    from marlene.learners._committee import Arrays, Floats, Ints
+    from marlene.learners._driver import Bank
+
+PREFIX = "models."
+
+
+class Models(ABC):
+    """Any number of classifiers for the same classes over the same features, known by their ids."""
+
+    n_classes: int
+    n_features: int
+
+    @abstractmethod
+    def add_features(self, kinds: Sequence[int]) -> None:
+        """Append features: 0 for a numeric one, else the number of its values."""
+
+    @abstractmethod
+    def widen(self, feature: int, n_values: int) -> None:
+        """Let a nominal feature have more values."""
+
+    @abstractmethod
+    def add(self, count: int = 1) -> Ints:
+        """Add untrained classifiers and return their ids."""
+
+    @abstractmethod
+    def remove(self, ids: Ints) -> None:
+        """Remove classifiers."""
+
+    @abstractmethod
+    def run(self, ids: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
+        """Let classifiers vote on rows that have been checked, and learn them; return the votes before that.
+
+        Classes and weights are given per row and classifier, and a weight may be 0; votes are rows × classifiers ×
+        classes, and sum to 1, or to 0 without evidence.
+        """
+
+    @abstractmethod
+    def state(self) -> Arrays:
+        """Return what was learnt as named arrays (copies)."""
+
+    @abstractmethod
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]], kinds: Sequence[int]) -> None:
+        """Take over what `state` gave; anything else is an error."""
+
+    @abstractmethod
+    def ids(self) -> list[int]:
+        """Return the ids of all classifiers, ascending."""
+
+    def load_kernels(self) -> None:  # noqa: B027 (most need nothing more)
+        """Load the kernels that a first few examples would not call."""
+
+    def restored_ids(self, given: npt.NDArray[Any], shape: tuple[int, ...]) -> Ints:
+        """Return ids that were saved, which must be those of all classifiers."""
+        ids = np.array(given, np.int64)
+        require(ids.shape == shape and sorted(ids.ravel().tolist()) == self.ids(), "the base classifiers")
+        return ids
+
+
+class Trees(Models):
+    """Trees of one forest."""
+
+    def __init__(self, forest: HoeffdingForest, n_classes: int) -> None:
+        self.n_classes = n_classes
+        self.forest = HoeffdingForest([], **forest.settings() | {"n_classes": n_classes})
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]
+        """The number of features."""
+        return len(self.forest.arrays.kind)
+
+    def add_features(self, kinds: Sequence[int]) -> None:
+        self.forest.add_features(kinds)
+
+    def widen(self, feature: int, n_values: int) -> None:
+        self.forest.widen(feature, n_values)
+
+    def add(self, count: int = 1) -> Ints:
+        return self.forest.add(count)
+
+    def remove(self, ids: Ints) -> None:
+        self.forest.remove(ids)
+
+    def ids(self) -> list[int]:
+        return [int(i) for i in self.forest.ids]
+
+    def run(self, ids: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
+        forest = self.forest
+        out = np.zeros((*weights.shape, self.n_classes))
+        position = np.zeros(4, np.int64)
+        while position[0] < len(weights):
+            kernels.run_block(forest.arrays, forest.parameters, ids, rows, classes, weights, position, out)
+            if position[0] < len(weights):
+                forest.grow(1, int(position[2]), int(position[3]))
+        return out
+
+    def load_kernels(self) -> None:
+        self.forest.load_kernels()
+
+    def state(self) -> Arrays:
+        return {f"{PREFIX}{name}": array for name, array in self.forest.state().items()}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]], kinds: Sequence[int]) -> None:
+        self.forest = HoeffdingForest.from_state(part_of(arrays, PREFIX), self.forest.settings())
+        require(self.forest.kinds.tolist() == list(kinds), "the kinds of the features")
+
+
+class BankModels(Models):
+    """Classifiers of a bank; for more than two classes one against the rest for each of them."""
+
+    def __init__(self, bank: Bank, n_classes: int) -> None:
+        self.n_classes = n_classes
+        self.n_features = 0
+        self.bank = bank
+        self._parts: dict[int, Ints] = {}
+
+    def add_features(self, kinds: Sequence[int]) -> None:
+        self.bank.add_features(list(kinds))
+        self.n_features += len(kinds)
+
+    def widen(self, feature: int, n_values: int) -> None:
+        self.bank.widen(feature, n_values)
+
+    def add(self, count: int = 1) -> Ints:
+        parts = 1 if self.n_classes == 2 else self.n_classes
+        new = self.bank.add(count * parts).reshape(count, parts)
+        self._parts |= {int(own[0]): own for own in new}
+        return new[:, 0].copy()
+
+    def remove(self, ids: Ints) -> None:
+        for i in np.asarray(ids).tolist():
+            self.bank.remove(self._parts.pop(i))
+
+    def ids(self) -> list[int]:
+        return sorted(self._parts)
+
+    def run(self, ids: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
+        out = np.zeros((*weights.shape, self.n_classes))
+        for row in range(len(weights)):
+            x = dense_row(rows, row, self.n_features)
+            out[row] = self.votes(ids, x)
+            self.learn(ids, x, classes[row], weights[row])
+        return out
+
+    def votes(self, ids: Ints, x: Floats) -> Floats:
+        """Return the votes (classifiers × classes) on a dense row."""
+        parts = np.array([self._parts[i] for i in ids.tolist()], np.int64)
+        said = self.bank.votes(x, parts.ravel()).reshape(*parts.shape, 2)
+        if self.n_classes == 2:
+            return said[:, 0]
+        total = said[:, :, 1].sum(axis=1, keepdims=True)
+        shares: Floats = np.divide(said[:, :, 1], total, out=np.zeros(parts.shape), where=total > 0)
+        return shares
+
+    def learn(self, ids: Ints, x: Floats, classes: Ints, weights: Ints) -> None:
+        """Train classifiers on a dense row; those whose weight is 0 learn nothing."""
+        for i, own, weight in zip(ids.tolist(), classes.tolist(), weights.tolist(), strict=True):
+            if weight > 0:
+                truth = own if self.n_classes == 2 else np.arange(self.n_classes) == own
+                self.bank.learn(self._parts[i], x, truth, weight)
+
+    def state(self) -> Arrays:
+        _, bank = saved_bank(self.bank)
+        parts = np.array([self._parts[i] for i in self.ids()], np.int64)
+        return {f"{PREFIX}{name}": array for name, array in bank.state().items()} | {"parts": parts}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]], kinds: Sequence[int]) -> None:
+        _, like = saved_bank(self.bank)
+        bank = type(like).from_state(part_of(arrays, PREFIX), like.settings())
+        require(bank.kinds.tolist() == list(kinds), "the kinds of the features")
+        self.bank = bank
+        self.n_features = len(kinds)
+        parts = np.array(arrays["parts"], np.int64)
+        require(sorted(parts.ravel().tolist()) == bank.ids.tolist(), "the base classifiers")
+        self._parts = {int(own[0]): own for own in parts}
+
+
+def dense_row(rows: Rows, row: int, n_features: int) -> Floats:
+    """Return a row with its zeros."""
+    x = np.zeros(n_features)
+    stored = slice(rows.starts[row], rows.starts[row + 1])
+    x[rows.indices[stored]] = rows.values[stored]
+    return x
+
+
+class BasedTransformation(Transformation):
+    """A transformation whose only parameter, or one of them, is the sort of its base classifiers."""
+
+    def __init__(self, base: str | Bank | RiverClassifier = FOREST) -> None:
+        self.base = base
+        make_base(base)
+
+    def __repr__(self) -> str:
+        shown = [f"{name}={value!r}" for name, value in self._parameters().items()]
+        return f"{type(self).__name__}({', '.join(shown + ([] if self.base == FOREST else [f'base={self.base!r}']))})"
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the other parameters."""
+        return {}
+
+    def models(self, n_classes: int = 2) -> Models:
+        """Return untrained base classifiers, none yet."""
+        bank = make_base(self.base)
+        return Trees(bank, n_classes) if isinstance(bank, HoeffdingForest) else BankModels(bank, n_classes)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the parameters as JSON can hold them; with a River object there are none."""
+        name, bank = saved_bank(make_base(self.base))
+        return self._parameters() | {"base": [name, bank.settings()]}
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Return the transformation whose `settings` these are."""
+        return cls(**dict(settings) | {"base": base_of(*settings["base"])})
+
+    def clone(self) -> Self:
+        """Return one of the same parameters."""
+        base = self.base.clone() if isinstance(self.base, RiverClassifier) else self.base
+        return type(self)(**self._parameters() | {"base": base})
