@@ -92,7 +92,7 @@ def test_a_number_of_seeds():
         ({"streams": [STREAM | {"synthetic": "SS"}]}, "grid, stream 1: expected either load or synthetic"),
         (
             {"streams": [STREAM | {"lmit": 3}]},
-            "grid, stream 1: 'lmit' is not one of load, labels, features, limit, sources, rotated",
+            "grid, stream 1: 'lmit' is not one of load, labels, features, limit, sources, rotated, alarms",
         ),
         ({"streams": [STREAM | {"limit": "3"}]}, "grid, stream 1: limit cannot be '3'"),
         ({"streams": [STREAM | {"limit": True}]}, "grid, stream 1: limit cannot be True"),

@@ -14,7 +14,7 @@ from marlene.experiments import Grid, ResultStore, paper, run_grid
 from marlene.experiments import reproduce as package
 from marlene.experiments._perform import perform
 from marlene.experiments.reproduce import TARGETS, Plan, reproduce
-from marlene.experiments.reproduce._ablation import GATE, rotated, variant
+from marlene.experiments.reproduce._ablation import GATE, alarmed, rotated, variant
 from marlene.experiments.reproduce._labels import gmean_since_drift
 from marlene.experiments.reproduce._more_figures import mean_transfer
 from marlene.experiments.reproduce._plan import (
@@ -231,7 +231,13 @@ def test_the_parts_of_marlene_are_compared(made):
     means = [statistics.fmean(found.values(rotated(PLAN, "yeast", vote), "macro_gmean")) for vote in GATE]
     assert [rows[0][vote] for vote in GATE] == [f"{mean:.3f}" for mean in means]
     assert rows[0]["gated less the better"] == f"{means[0] - max(means[1:]):.3f}"
+    (row,) = [row for row in read_csv(made, "ablation-alarms") if row["figure"] == "Macro"]
+    without, told = (
+        statistics.fmean(found.values(alarmed(PLAN, "yeast", "marlene", alarms), "macro_gmean")) for alarms in (0, 5)
+    )
+    assert (row["marlene"], row["marlene with"]) == (f"{told - without:.3f}", f"{told:.3f}")
     page = (made.out / "ablation.md").read_text()
+    assert "What 5 false alarms in a row for every label change" in page
     assert "above the best of all methods in the paper's table in 0 of 3 cells" in page
     assert "Macro: `marlene` " in page
 

@@ -86,6 +86,17 @@ def test_rotated_labels_are_a_drift_of_all(tmp_path):
     assert json.loads(row["true_drifts"]) == {label: [50] for label in yeast.labels}
 
 
+def test_false_alarms_are_told_to_those_who_believe_an_oracle(tmp_path):
+    stream = {"load": "yeast", "limit": 400, "alarms": 3}
+    grid = Grid([stream], [{"name": "br-resampled", "drift": ["oracle", "none"]}])
+    store = run_grid(grid, tmp_path)
+    told, deaf = sorted(store.frame().iter_rows(named=True), key=lambda row: -row["drifts"])
+    assert told["title"] == "br-resampled (drift=oracle) on yeast, 3 false alarms, seed 1"
+    assert json.loads(told["found_drifts"]) == {label: [100, 102, 104] for label in load("yeast", limit=9).labels}
+    assert (told["drifts"], deaf["drifts"]) == (42, 0)
+    assert told["macro_gmean"] != deaf["macro_gmean"]
+
+
 def test_a_stream_may_be_drawn_with_the_seed_of_the_run(tmp_path):
     grid = Grid([{"synthetic": "SS", "size": 10, "seed": "run"}], [{"name": "majority"}], seeds=2)
     store = run_grid(grid, tmp_path)

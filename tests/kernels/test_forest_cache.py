@@ -20,10 +20,10 @@ from tests.trees.streams import KINDS, sample
 PACKAGE = Path(marlene.__file__).parent
 PROGRAM = """
 import json
-from marlene.kernels import forest, splits
+from marlene.kernels import branches, forest
 from tests.kernels.test_forest_cache import results
 given = results()
-kernels = (forest.run_block, forest.rebuild_index, forest.remove_tree, splits.new_space)
+kernels = (forest.run_block, forest.rebuild_index, forest.remove_tree, branches.new_space)
 misses = sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels)
 hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels)
 print(json.dumps([given, misses, hits]))

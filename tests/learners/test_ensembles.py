@@ -249,7 +249,7 @@ def test_forests_with_other_settings():
         (lambda: PrunedSets(most=1), "most must be a whole number of at least 2, not 1"),
         (lambda: PrunedSets(parts=-1), "parts must be a whole number of at least 0, not -1"),
         (lambda: BinaryRelevanceTrees(HoeffdingForest(["numeric"])), "base must be a forest without features"),
-        (lambda: ClassifierChain(3), "base must be one of hoeffding-forest, naive-bayes, linear, pair, a bank"),
+        (lambda: ClassifierChain(3), "base must be one of hoeffding-forest, inheriting-forest, naive"),
         (lambda: MultiTargetTree(delta=1), "delta must be a number between 0 and 1, not 1"),
         (lambda: MultiTargetTree(split_points=1.5), "split_points must be a whole number from 1 to 1000, not 1.5"),
         (lambda: create("ebr", drift="none"), "method ebr has no option 'drift'"),

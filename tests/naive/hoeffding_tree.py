@@ -79,6 +79,7 @@ class Leaf:
         self.weight_at_last_attempt = total(counts)
         self.majority_correct = 0.0
         self.naive_bayes_correct = 0.0
+        self.squared_weights = 0.0
         self.observers: list[Observer] = []
 
     def raw_votes(self, x: Sequence[float]) -> list[float]:
@@ -130,6 +131,7 @@ class Leaf:
             if max(0, first_maximum(bayes)) == y:
                 self.naive_bayes_correct += weight
         add_to(self.counts, y, weight)
+        self.squared_weights += weight * weight
         if not self.observers:
             self.observers = self.tree.new_observers()
         for value, observer in zip(x, self.observers, strict=True):
@@ -182,6 +184,10 @@ class NaiveHoeffdingTree:
         Multiply likelihoods as doubles instead of adding logarithms (item 4).
     split_on_all_minus_infinity
         Split on a tie even if every merit is -infinity (item 8).
+    inherit
+        Whether leaves begin with their share of what the leaf before them knew.
+    effective_size
+        Whether the bound counts (Σw)² / Σw² examples.
 
     Attributes
     ----------
@@ -206,6 +212,8 @@ class NaiveHoeffdingTree:
         variance_floor: float = 1e-4,
         imitate_underflow: bool = False,
         split_on_all_minus_infinity: bool = False,
+        inherit: bool = False,
+        effective_size: bool = False,
     ) -> None:
         self.kinds = list(kinds)
         self.n_classes = n_classes
@@ -219,6 +227,8 @@ class NaiveHoeffdingTree:
         self.variance_floor = variance_floor
         self.imitate_underflow = imitate_underflow
         self.split_on_all_minus_infinity = split_on_all_minus_infinity
+        self.inherit = inherit
+        self.effective_size = effective_size
         self.root: Split | Leaf | None = None
         self.n_split = 0
         self.n_leaves = 0
@@ -318,14 +328,24 @@ class NaiveHoeffdingTree:
         second = suggestions[-2].merit if len(suggestions) > 1 else -math.inf
         if best.merit == -math.inf and not self.split_on_all_minus_infinity:
             return None
+        if self.effective_size:
+            weight = weight * weight / leaf.squared_weights
         merit_range = log2(max(2, len(leaf.counts)))
         bound = math.sqrt(merit_range * merit_range * math.log(1.0 / self.delta) / (2.0 * weight))
         self.note(abs(bound - self.tie_threshold))
         self.note(abs(best.merit - second - bound))
         if best.merit - second > bound or bound < self.tie_threshold:
             self.note(best.merit - second)
+            if self.inherit:  # equal merits of two tests on a feature are then a matter of rounding
+                self.note(margin(leaf.observers[best.feature].merits))
             return best
         return None
+
+    def _parts(self, branches: Sequence[Sequence[float]], child: int) -> list[float]:
+        """Which part of each class a branch gets; next to nothing is nothing."""
+        padded = [[*counts, *[0.0] * (self.n_classes - len(counts))] for counts in branches]
+        sums = [total(column) for column in zip(*padded, strict=True)]
+        return [own / whole if own > 1e-9 else 0.0 for own, whole in zip(padded[child], sums, strict=True)]
 
     def _split(self, leaf: Leaf, suggestion: Suggestion, parent: Split | None, branch: int) -> None:
         """Replace a leaf; its children start with the estimated class counts of the branches (item 9)."""
@@ -333,6 +353,15 @@ class NaiveHoeffdingTree:
         self._attach(split, parent, branch)
         self.n_split += 1
         self.n_leaves -= 1
+        weight = total(leaf.counts)
         for child, counts in enumerate(suggestion.branches):
-            self._add_leaf(counts, split, child)
+            new = self._add_leaf(counts, split, child)
+            new.squared_weights = leaf.squared_weights * total(counts) / weight
+            if self.inherit:
+                new.observers = [
+                    observer.inherited(
+                        self._parts(suggestion.branches, child), suggestion if f == suggestion.feature else None, child
+                    )
+                    for f, observer in enumerate(leaf.observers)
+                ]
         self.splits.append(SplitEvent(leaf.path, suggestion.feature, suggestion.test, suggestion.value))

@@ -5,6 +5,7 @@ floating point sum is part of the rules: two merits that are equal on paper may 
 that bit decides between a multiway and a binary test (item 10) or between two features (item 8).
 """
 
+import copy
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -89,9 +90,13 @@ class GaussianEstimator:
         self.squares = 0.0
         self.low = value
         self.high = value
+        self.zeros = weight if value == 0.0 else 0.0
+        self.nonzero = [value] if value != 0.0 else []
 
     def add(self, value: float, weight: float) -> None:
         """One update with weight ``weight``, not ``weight`` updates (item 2)."""
+        self.zeros += weight if value == 0.0 else 0.0
+        self.nonzero += [value] if value != 0.0 else []
         self.low = min(self.low, value)
         self.high = max(self.high, value)
         self.weight += weight
@@ -132,6 +137,51 @@ class GaussianEstimator:
             less = self.weight - equal if threshold < self.mean else 0.0
         return less + equal, max(0.0, self.weight - equal - less)
 
+    def share(self, part: float) -> "GaussianEstimator":
+        """What a branch that gets this part of the class knows of another feature than that of the split."""
+        new = copy.copy(self)
+        new.weight, new.squares, new.zeros = self.weight * part, self.squares * part, self.zeros * part
+        new.nonzero = list(self.nonzero)
+        return new
+
+    def cut_off(self, part: float, threshold: float, branch: int) -> "GaussianEstimator":
+        """What it knows of the split's own feature: a normal distribution on one side of the threshold.
+
+        All zeros are on one side. Of the other values there are as many as remain; their variance is what the variance
+        of all leaves for them, if anything.
+        """
+        new = self.share(part)
+        deviation = self.deviation(0.0)
+        clip = min if branch == 0 else max
+        new.nonzero = [clip(value, threshold) for value in self.nonzero]
+        zeros_here = (branch == 0) == (threshold >= 0.0)
+        new.zeros = min(self.zeros, new.weight) if zeros_here else 0.0
+        values = new.nonzero + ([0.0] if new.zeros else [])
+        mean, variance = self.mean, deviation * deviation
+        if deviation > 0.0:
+            z = (threshold - mean) / deviation
+            density = math.exp(-0.5 * z * z) / SQRT_2_PI
+            if branch == 0:
+                ratio = density / normal_cdf(z) if normal_cdf(z) > 0.0 else 0.0
+                mean -= deviation * ratio
+                variance *= max(0.0, 1.0 - z * ratio - ratio * ratio)
+            else:
+                ratio = density / (1.0 - normal_cdf(z)) if normal_cdf(z) < 1.0 else 0.0
+                mean += deviation * ratio
+                variance *= max(0.0, 1.0 + z * ratio - ratio * ratio)
+        bounds = new.nonzero + ([0.0] if zeros_here else [])
+        mean = min(max(mean, min(bounds)), max(bounds))
+        squares = variance * max(0.0, new.weight - 1.0)
+        others = new.weight - new.zeros
+        if others <= 1e-12 * new.weight:  # a matter of rounding
+            others, new.zeros, new.nonzero = 0.0, new.weight, []
+        if others > 0.0 and new.zeros > 0.0:
+            between = (mean * new.weight / others) ** 2 * others * new.zeros / new.weight
+            squares = max(squares, between)
+        new.mean, new.squares = (mean, squares) if others > 0.0 else (0.0, 0.0)
+        new.low, new.high = (min(values), max(values)) if others > 0.0 else (0.0, 0.0)
+        return new
+
 
 class NumericObserver:
     """One Gaussian estimator for each class seen with a value of this feature."""
@@ -141,6 +191,7 @@ class NumericObserver:
         self.split_points = split_points
         self.variance_floor = variance_floor
         self.seen = False
+        self.merits: list[float] = []
 
     def observe(self, value: float, y: int, weight: float) -> None:
         """Count one value of class ``y``."""
@@ -150,6 +201,16 @@ class NumericObserver:
             self.estimators[y] = GaussianEstimator(value, weight)
         else:
             estimator.add(value, weight)
+
+    def inherited(self, parts: Sequence[float], split: Suggestion | None, branch: int) -> "NumericObserver":
+        """What a branch begins with that gets these parts of the classes; `split` if it is on this feature."""
+        new = NumericObserver(len(self.estimators), self.split_points, self.variance_floor)
+        for y, (estimator, part) in enumerate(zip(self.estimators, parts, strict=True)):
+            if estimator is not None and part > 0.0:
+                whole = split is None or part == 1.0
+                new.estimators[y] = estimator.share(part) if whole else estimator.cut_off(part, split.value, branch)
+        new.seen = any(estimator is not None for estimator in new.estimators)
+        return new
 
     def likelihood(self, value: float, y: int) -> float:
         """Density of the value in class ``y``; 0 for a class never seen here (item 5)."""
@@ -190,9 +251,11 @@ class NumericObserver:
     def best_split(self, before: Sequence[float], feature: int) -> Suggestion | None:
         """The first threshold with the largest merit; none if the feature is constant here."""
         best: Suggestion | None = None
+        self.merits = []
         for threshold in self.thresholds():
             branches = self.branches(threshold)
             merit = information_gain(before, branches)
+            self.merits.append(merit)
             if best is None or merit > best.merit:
                 best = Suggestion(merit, feature, "numeric", threshold, branches)
         return best
@@ -205,12 +268,28 @@ class NominalObserver:
         self.counts: list[list[float]] = [[] for _ in range(n_classes)]
         self.weights = [0.0] * n_classes
         self.seen = False
+        self.merits: list[float] = []
 
     def observe(self, value: float, y: int, weight: float) -> None:
         """Count one value of class ``y``."""
         self.seen = True
         add_to(self.counts[y], int(value), weight)
         self.weights[y] += weight
+
+    def inherited(self, parts: Sequence[float], split: Suggestion | None, branch: int) -> "NominalObserver":
+        """What a branch begins with that gets these parts of the classes; `split` if it is on this feature."""
+        new = NominalObserver(len(self.counts))
+        for y, (counts, part) in enumerate(zip(self.counts, parts, strict=True)):
+            for code, count in enumerate(counts if part > 0.0 else []):
+                inside = split is not None and (
+                    (code == split.value) == (branch == 0) if split.test == "equals" else code == branch
+                )
+                amount = count * part if split is None else count * inside
+                if amount > 0.0 or code == 0:
+                    add_to(new.counts[y], code, amount)
+                    new.weights[y] += amount
+        new.seen = any(new.counts)
+        return new
 
     def likelihood(self, value: float, y: int) -> float:
         """(count + 1) / (sum + highest value this class has shown + 1); 0 for a class never seen (item 6)."""
@@ -246,9 +325,11 @@ class NominalObserver:
         """The multiway test, unless a test for one value is strictly better (item 10)."""
         branches = self.multiway_branches()
         best = Suggestion(information_gain(before, branches), feature, "multiway", math.nan, branches)
+        self.merits = [best.merit]
         for value in range(len(branches)):
             sides = self.equality_branches(value)
             merit = information_gain(before, sides)
+            self.merits.append(merit)
             if merit > best.merit:
                 best = Suggestion(merit, feature, "equals", float(value), sides)
         return best

@@ -63,7 +63,7 @@ def test_numbers_of_numpy_are_as_good_as_pythons():
     )
     same = HoeffdingForest(["numeric", "binary"], n_classes=3, grace_period=50, max_depth=2, delta=0.1)
     assert forest == same
-    assert {type(value) for value in forest.settings().values()} == {int, float, str}
+    assert {type(value) for value in forest.settings().values()} == {int, float, str, bool}
 
 
 @pytest.mark.parametrize("kind", [1, -1, "nominal", 2.5, None, 2**16 + 1, math.nan, [2]])

@@ -18,7 +18,15 @@ from marlene.streams import synthetic
 if TYPE_CHECKING:
     import os
 
-LOADED = {"load": str, "labels": (str, int, list), "features": str, "limit": int, "sources": list, "rotated": bool}
+LOADED = {
+    "load": str,
+    "labels": (str, int, list),
+    "features": str,
+    "limit": int,
+    "sources": list,
+    "rotated": bool,
+    "alarms": int,
+}
 SYNTHETIC = {"synthetic": str, "size": int, "sources": str, "source_size": int, "seed": (int, str)}
 EVALUATION = {"window": int, "start": int, "delay": int}
 ORACLE = "oracle"
@@ -69,6 +77,7 @@ class Run:
         options = ", ".join(f"{name}={value}" for name, value in self.options.items())
         stream = self.stream.get("load") or f"{self.stream['synthetic']}-{self.stream['size']}"
         stream += ", rotated" if self.stream.get("rotated") else ""
+        stream += f", {self.stream['alarms']} false alarms" if self.stream.get("alarms") else ""
         learnt = f" after {self.sources}" if self.sources != "none" else ""
         return f"{self.method}{f' ({options})' if options else ''} on {stream}{learnt}, seed {self.seed}"
 
@@ -80,10 +89,11 @@ class Grid:
     ----------
     streams
         Mappings. `load`: what `marlene.streams.load` takes, with `labels`, `features`, `limit`, `sources` (a list of
-        streams to learn before), and `rotated` (true: labels change places in the middle, see `Stream.rotated`). Or
-        `synthetic`: a type of `marlene.streams.synthetic_experiment`, with `size`, `sources`, `source_size`, and `seed`
-        (a number, by default 1; or "run": drawn anew with the seed of the run). Lists under `load`, `synthetic`, `size`
-        and the `sources` of a synthetic stream stand for several streams.
+        streams to learn before), `rotated` (true: labels change places in the middle, see `Stream.rotated`), and
+        `alarms`: how many times in a row, from a quarter of the stream on, learners with `drift = "oracle"` are told of
+        a drift of every label that there is not. Or `synthetic`: a type of `marlene.streams.synthetic_experiment`, with
+        `size`, `sources`, `source_size`, and `seed` (a number, by default 1; or "run": drawn anew with the seed of the
+        run). Lists under `load`, `synthetic`, `size` and the `sources` of a synthetic stream stand for several streams.
     methods
         Mappings: `name`, and the options of the method. A list stands for several settings.
     seeds

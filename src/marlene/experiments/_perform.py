@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from marlene.streams import Stream
 
 PACKAGES = ("numpy", "scipy", "numba", "river")
+BURST = 200
+"""False alarms in a row are this part of the stream apart."""
 RESULT = ("examples", "features", "window", "start", "delay", "models", "drifts")
 MEASURED = ("cpu_seconds", "wall_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb")
 
@@ -126,12 +128,13 @@ def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], dict[str, tu
         made = synthetic_experiment(stream.pop("synthetic"), stream.pop("size"), stream.pop("sources"), **stream)
         return made.target, made.sources, made.drifts
     source_names, limit, labels = stream.pop("sources", []), stream.pop("limit", None), stream.pop("labels", None)
-    rotated = stream.pop("rotated", False)
+    rotated, alarms = stream.pop("rotated", False), stream.pop("alarms", 0)
     target = load(stream.pop("load"), labels=labels, limit=limit, **stream)
     sources = [load(name, labels=None if name.lower() in CATALOGUE else labels, **stream) for name in source_names]
-    if not rotated:
-        return target, tuple(sources), {}
-    return target.rotated(), tuple(sources), dict.fromkeys(target.labels, (len(target) // 2,))
+    told = [len(target) // 4 + i * max(1, len(target) // BURST) for i in range(alarms)]
+    told += [len(target) // 2] if rotated else []
+    drifts = dict.fromkeys(target.labels, tuple(told)) if told else {}
+    return target.rotated() if rotated else target, tuple(sources), drifts
 
 
 def _found_drifts(model: Any) -> str | None:  # noqa: ANN401 (some learners can tell)

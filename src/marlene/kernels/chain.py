@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from marlene.kernels.branches import new_space
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.forest import Example, count_numeric, learn, route, vote
 from marlene.kernels.forest_state import LEAF
 from marlene.kernels.observers import entries_needed
-from marlene.kernels.splits import new_space
 from marlene.kernels.tables import order_for
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from marlene.kernels.branches import Space
     from marlene.kernels.forest import Rows
     from marlene.kernels.forest_state import Floats, Forest, Ints, Settings
-    from marlene.kernels.splits import Space
 
 
 class Chain(NamedTuple):

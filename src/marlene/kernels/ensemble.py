@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from marlene.kernels.branches import new_space
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble_state import (
     ASK_DETECTORS,
@@ -29,19 +30,18 @@ from marlene.kernels.frozen import frozen_vote, sum_up
 from marlene.kernels.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
 from marlene.kernels.observers import entries_needed, surely_fits
 from marlene.kernels.performance import predict_tasks, update_tasks
-from marlene.kernels.splits import new_space
 from marlene.kernels.tables import order_for
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from marlene.kernels.branches import Space
     from marlene.kernels.detectors import DDMOCIArrays, DDMOCIParameters
     from marlene.kernels.ensemble_state import Jobs, Members, Tasks, Work
     from marlene.kernels.forest import Rows
     from marlene.kernels.forest_state import Floats, Forest, Ints, Settings
     from marlene.kernels.frozen import Frozen
-    from marlene.kernels.splits import Space
 
 
 class Views(NamedTuple):
@@ -176,7 +176,7 @@ def _has_room(forest: Forest, members: Members, work: Work, rows: Rows, row: int
         h, value = jobs.member[j], jobs.value[j]
         node = members.node[value, h]
         leaf = forest.node[node, LEAF] if node >= 0 and members.branch[value, h] < 0 else -1
-        if leaf < 0 or not surely_fits(forest, leaf, example):
+        if leaf < 0 or forest.inherit or not surely_fits(forest, leaf, example):
             more_presence, more_numeric = entries_needed(forest, leaf, example)
             presence += more_presence
             numeric += more_numeric

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from marlene.kernels.branches import new_space
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.forest_state import (
     ABSENT,
@@ -28,6 +29,7 @@ from marlene.kernels.forest_state import (
     ROOT,
     STATE,
     TEST,
+    WEIGHTS_SQUARED,
 )
 from marlene.kernels.gains import is_pure, row_sum
 from marlene.kernels.leaves import BY_MAJORITY, decide, majority_class, rule_of, score
@@ -39,7 +41,6 @@ from marlene.kernels.splits import (
     may_grow,
     move_node,
     new_leaf,
-    new_space,
     split,
 )
 from marlene.kernels.tables import allocate, append, order_for, release
@@ -47,8 +48,8 @@ from marlene.kernels.tables import allocate, append, order_for, release
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from marlene.kernels.branches import Space
     from marlene.kernels.forest_state import Floats, Forest, Ints, Settings
-    from marlene.kernels.splits import Space
     from marlene.kernels.tables import Table
 
 
@@ -157,7 +158,7 @@ def can_learn(forest: Forest, node: int, branch: int, example: Example) -> bool:
     if forest.leaf_top[0] + forest.widest + 1 > len(forest.leaf_link):
         return False
     leaf = forest.node[node, LEAF] if node >= 0 and branch < 0 else -1
-    if leaf >= 0 and surely_fits(forest, leaf, example):
+    if leaf >= 0 and not forest.inherit and surely_fits(forest, leaf, example):
         return True
     presence, numeric = entries_needed(forest, leaf, example)
     enough = forest.presence.top[0] + presence <= len(forest.presence.key)
@@ -216,6 +217,7 @@ def learn(
     if not surely_fits(forest, leaf, example):
         make_room(forest, leaf, example)
     forest.node_count[node, y] += weight
+    forest.leaf_weight[leaf, WEIGHTS_SQUARED] += float(weight) * weight
     forest.node[node, CLASSES] = max(forest.node[node, CLASSES], y + 1)
     observe(forest, leaf, example, y, weight, settings.variance_floor)
     total = row_sum(forest.node_count, node)
@@ -224,7 +226,7 @@ def learn(
     if may_grow(forest, settings, tree, node):
         forest.leaf_weight[leaf, LAST_ATTEMPT] = total
         if not is_pure(forest.node_count, node) and choose(forest, settings, node, space):
-            split(forest, tree, node, space)
+            split(forest, settings, tree, node, space)
 
 
 @kernel

@@ -32,8 +32,8 @@ PRESENCE_START, PRESENCE_ORDER, PRESENCE_USED, NUMERIC_START, NUMERIC_ORDER, NUM
 LEAF_COLUMNS = 7
 
 # Columns of Forest.leaf_weight.
-LAST_ATTEMPT, MAJORITY_CORRECT, BAYES_CORRECT = range(3)
-LEAF_WEIGHT_COLUMNS = 3
+LAST_ATTEMPT, MAJORITY_CORRECT, BAYES_CORRECT, WEIGHTS_SQUARED = range(4)
+LEAF_WEIGHT_COLUMNS = 4
 
 # Columns of Forest.leaf_class, per class: weight observed, log-likelihood of an example whose features are all
 # zero (two parts), number of binary and of numeric features seen non-zero, and power sums of the counts of the
@@ -55,6 +55,7 @@ NUMERIC_COLUMNS = 7
 # A presence key is value << 32 | feature; a missing value counts as one of its own.
 VALUE_SHIFT = 32
 MISSING_VALUE = (1 << 30) - 1
+FEATURE_MASK = (1 << VALUE_SHIFT) - 1
 
 MAJORITY, NAIVE_BAYES, ADAPTIVE = range(3)
 
@@ -82,6 +83,7 @@ class Forest(NamedTuple):
     nominal: Ints
     n_numeric: int
     widest: int
+    inherit: bool
 
 
 class Settings(NamedTuple):
@@ -95,6 +97,7 @@ class Settings(NamedTuple):
     max_depth: int
     max_nodes: int
     variance_floor: float
+    effective: bool
 
 
 def empty_table(capacity: int, n_classes: int, columns: int) -> Table:
@@ -109,7 +112,7 @@ def empty_table(capacity: int, n_classes: int, columns: int) -> Table:
     )
 
 
-def empty_forest(kind: Ints, n_classes: int) -> Forest:
+def empty_forest(kind: Ints, n_classes: int, inherit: bool = False) -> Forest:
     """Return a forest without trees; `kind` holds 0 for a numeric feature, else its number of values."""
     nodes = leaves = 8
     return Forest(
@@ -129,6 +132,7 @@ def empty_forest(kind: Ints, n_classes: int) -> Forest:
         leaf_top=np.zeros(1, np.int64),
         presence=empty_table(64, n_classes, 1),
         numeric=empty_table(64, n_classes, NUMERIC_COLUMNS),
+        inherit=inherit,
         **feature_fields(kind),
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from marlene.kernels.branches import new_space
 from marlene.kernels.compile import inlined, kernel
 from marlene.kernels.forest import Example
 from marlene.kernels.forest_state import (
@@ -22,7 +23,6 @@ from marlene.kernels.forest_state import (
     STATE,
 )
 from marlene.kernels.leaves import BY_BAYES, add_one_present, is_simple, rule_of, score
-from marlene.kernels.splits import new_space
 
 if TYPE_CHECKING:
     import numpy as np

@@ -30,7 +30,7 @@ from marlene.kernels.forest_state import (
     VALUE_SHIFT,
     WEIGHT,
 )
-from marlene.kernels.observers import LOG_2_PI, gaussian, missing_weight, mostly_nonzero, value_weight
+from marlene.kernels.observers import LOG_2_PI, difference, gaussian, missing_weight, mostly_nonzero, value_weight
 from marlene.kernels.tables import find
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def value_count(forest: Forest, leaf: int, feature: int, value: int, c: int, see
             nonzero += weight
             if v == value:
                 count = weight
-    return (seen - nonzero if value == 0 else count), highest
+    return (difference(seen, nonzero) if value == 0 else count), highest
 
 
 @subkernel

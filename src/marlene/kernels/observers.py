@@ -50,6 +50,7 @@ LOG_2_PI = math.log(2.0 * math.pi)
 RARE = 8.0
 TINY, HUGE = 1e-100, 1e100
 NO_VARIANCE = -1.0
+ROUNDING = 1e-12
 LEAST_VARIANCE = 1e-300  # anything less is none, for its inverse would be infinite
 
 
@@ -95,11 +96,11 @@ def observe(forest: Forest, leaf: int, example: Example, y: int, weight: float, 
         if missing:
             row[MET_MISSING] = 1
         elif kind == 2:
-            _count_rare(stat, listed, state, lists, present, row[PRESENCE_START], y, weight, before)
+            count_rare(stat, listed, state, lists, present, row[PRESENCE_START], y, weight, before)
         stat[present, y, 0] += weight
-    _refresh_presence(stat, listed, row, state, lists, y)
+    refresh_presence(stat, listed, row, state, lists, y)
     if forest.n_numeric > 0:
-        _refresh_numeric(numeric_stat, forest.numeric.listed, row, state, lists, y, variance_floor)
+        refresh_numeric(numeric_stat, forest.numeric.listed, row, state, lists, y, variance_floor)
 
 
 @inlined
@@ -122,7 +123,7 @@ def _add_power_sums(sums: Floats, count: float, sign: float) -> None:
 
 
 @inlined
-def _count_rare(
+def count_rare(
     stat: Floats,
     listed: Int32s,
     state: Floats,
@@ -150,7 +151,7 @@ def _count_rare(
 
 
 @inlined
-def _refresh_presence(stat: Floats, listed: Int32s, row: Ints, state: Floats, lists: Int32s, y: int) -> None:
+def refresh_presence(stat: Floats, listed: Int32s, row: Ints, state: Floats, lists: Int32s, y: int) -> None:
     """Compute the base sum of the binary features anew; frequent ones that have become rare leave their list."""
     seen = state[SEEN]
     start = row[PRESENCE_START]
@@ -214,6 +215,13 @@ def _add_value(stat: Floats, state: Floats, entry: int, value: float, y: int, we
 
 
 @inlined
+def difference(whole: float, part: float) -> float:
+    """Return whole - part; inherited weights are no whole numbers, and what is left by rounding is nothing."""
+    rest = whole - part
+    return rest if rest > ROUNDING * whole else 0.0
+
+
+@inlined
 def gaussian(stat: Floats, entry: int, y: int, seen: float) -> tuple[float, float]:
     """Return mean and variance of a feature within a class of weight `seen`, zeros included."""
     nonzero = stat[entry, y, WEIGHT]
@@ -224,7 +232,7 @@ def gaussian(stat: Floats, entry: int, y: int, seen: float) -> tuple[float, floa
 
 
 @inlined
-def _refresh_numeric(
+def refresh_numeric(
     stat: Floats, listed: Int32s, row: Ints, state: Floats, lists: Int32s, y: int, variance_floor: float
 ) -> None:
     """Compute every Gaussian of a class anew, the base sum over them and the list of mostly non-zero features.
@@ -340,10 +348,12 @@ def entries_needed(forest: Forest, leaf: int, example: Example) -> tuple[int, in
     row = forest.leaf[leaf]
     presence_order = _order_needed(forest, forest.presence, row, PRESENCE_START, example, False)
     numeric_order = _order_needed(forest, forest.numeric, row, NUMERIC_START, example, True)
-    return (
-        1 << presence_order if presence_order >= row[PRESENCE_ORDER] else 0,
-        1 << numeric_order if numeric_order >= row[NUMERIC_ORDER] else 0,
-    )
+    presence = 1 << presence_order if presence_order >= row[PRESENCE_ORDER] else 0
+    numeric = 1 << numeric_order if numeric_order >= row[NUMERIC_ORDER] else 0
+    if forest.inherit:  # a split copies the tables for every branch
+        presence += forest.widest << presence_order if presence_order >= 0 else 0
+        numeric += forest.widest << numeric_order if numeric_order >= 0 else 0
+    return presence, numeric
 
 
 @subkernel

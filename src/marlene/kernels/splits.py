@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.branches import about_beside, nominal_branches, numeric_branches, summarise
+from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.forest_state import (
     BRANCHES,
     CHILDREN,
@@ -15,15 +16,14 @@ from marlene.kernels.forest_state import (
     DEPTH,
     EQUALS_TEST,
     FEATURE,
+    FEATURE_MASK,
     HEAVIEST,
-    HIGH,
     IS_LEAF,
     IS_SPLIT,
     LAST_ATTEMPT,
     LEAF,
     LEAVES,
     LEVEL,
-    LOW,
     MET_MISSING,
     MISSING_VALUE,
     MULTIWAY_TEST,
@@ -39,62 +39,18 @@ from marlene.kernels.forest_state import (
     STATE,
     TEST,
     VALUE_SHIFT,
-    WEIGHT,
+    WEIGHTS_SQUARED,
 )
 from marlene.kernels.gains import LOG_2, cannot_exceed, entropy, merit, row_sum
-from marlene.kernels.leaves import value_count
-from marlene.kernels.observers import gaussian, missing_weight
+from marlene.kernels.inheritance import hand_down
+from marlene.kernels.observers import missing_weight
 from marlene.kernels.tables import allocate, free_block, order_for, release
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from marlene.kernels.branches import Space
     from marlene.kernels.forest_state import Floats, Forest, Settings
 
-SQRT_2_PI = math.sqrt(2.0 * math.pi)
-SQRT_HALF = math.sqrt(0.5)
-SUMMARY_COLUMNS = 5
-CERTAIN = 1e-6  # with less variance a density may be large enough for its rounding to matter
 BEST, SECOND, BEST_FEATURE, BEST_TEST, BEST_VALUE = range(5)
-FEATURE_MASK = (1 << VALUE_SHIFT) - 1
-
-
-class Space(NamedTuple):
-    """Arrays to work in.
-
-    Attributes
-    ----------
-    scores
-        Two rows of numbers per class.
-    branches, lengths
-        Class counts of every branch of a split, and one more than the largest class ever counted in it.
-    summary
-        Weight, least and greatest value, mean and variance of a numeric feature, per class.
-    found
-        Best and second-best gain; feature, sort of test and value of the best.
-    votes
-        Votes per class.
-    """
-
-    scores: npt.NDArray[np.float64]
-    branches: npt.NDArray[np.float64]
-    lengths: npt.NDArray[np.int64]
-    summary: npt.NDArray[np.float64]
-    found: npt.NDArray[np.float64]
-    votes: npt.NDArray[np.float64]
-
-
-@kernel
-def new_space(widest: int, n_classes: int) -> Space:
-    """Return arrays to work in, for splits of up to `widest` branches."""
-    return Space(
-        np.empty((2, n_classes)),
-        np.empty((widest, n_classes)),
-        np.zeros(widest, np.int64),
-        np.empty((n_classes, SUMMARY_COLUMNS)),
-        np.empty(5),
-        np.zeros(n_classes),
-    )
 
 
 @inlined
@@ -129,6 +85,8 @@ def choose(forest: Forest, settings: Settings, node: int, space: Space) -> bool:
     if found[BEST] == -np.inf:
         return False
     weight = row_sum(forest.node_count, node)
+    if settings.effective and forest.leaf_weight[leaf, WEIGHTS_SQUARED] > 0.0:
+        weight *= weight / forest.leaf_weight[leaf, WEIGHTS_SQUARED]
     span = math.log(max(2, forest.node[node, CLASSES])) / LOG_2
     bound = math.sqrt(span * span * settings.log_inverse_delta / (2.0 * weight))
     return found[BEST] - found[SECOND] > bound or bound < settings.tie_threshold
@@ -187,31 +145,6 @@ def _consider_nominal(forest: Forest, leaf: int, feature: int, before: float, sp
 
 
 @subkernel
-def nominal_branches(forest: Forest, leaf: int, feature: int, value: int, space: Space) -> int:
-    """Fill in the class counts of a split on a nominal feature; return the number of values met at the leaf.
-
-    With `value` -1 there is a branch for every value met, otherwise one for that value and one for the others.
-    """
-    n_values = 0
-    branches, lengths = space.branches, space.lengths
-    for b in range(len(branches)):
-        lengths[b] = 0
-        for c in range(branches.shape[1]):
-            branches[b, c] = 0.0
-    for c in range(branches.shape[1]):
-        seen = forest.leaf_class[leaf, c, SEEN] - missing_weight(forest, leaf, feature, c)
-        if seen == 0.0:
-            continue
-        highest = value_count(forest, leaf, feature, 0, c, seen)[1]
-        n_values = max(n_values, highest + 1)
-        for v in range(highest + 1):
-            branch = v if value < 0 else int(v != value)
-            branches[branch, c] += value_count(forest, leaf, feature, v, c, seen)[0]
-            lengths[branch] = c + 1
-    return n_values
-
-
-@subkernel
 def _consider_numeric(
     forest: Forest, split_points: int, leaf: int, entry: int, before: float, change: float, space: Space
 ) -> None:
@@ -230,79 +163,6 @@ def _consider_numeric(
                 best, best_threshold = gain, threshold
     if best > -np.inf:
         _consider(space.found, best, forest.numeric.key[entry], NUMERIC_TEST, best_threshold)
-
-
-@subkernel
-def summarise(forest: Forest, leaf: int, entry: int, summary: Floats) -> tuple[float, float]:
-    """Write weight, least and greatest value, mean and variance of a feature within each class; return its range."""
-    stat = forest.numeric.stat
-    low, high = np.inf, -np.inf
-    for c in range(len(summary)):
-        seen = forest.leaf_class[leaf, c, SEEN] - missing_weight(forest, leaf, forest.numeric.key[entry], c)
-        least = stat[entry, c, LOW]
-        greatest = stat[entry, c, HIGH]
-        if seen > stat[entry, c, WEIGHT]:
-            least, greatest = min(0.0, least), max(0.0, greatest)
-        mean, variance = gaussian(stat, entry, c, seen) if seen > 0.0 else (0.0, 0.0)
-        summary[c, 0] = seen
-        summary[c, 1] = least
-        summary[c, 2] = greatest
-        summary[c, 3] = mean
-        summary[c, 4] = variance
-        if seen > 0.0:
-            low = min(low, least)
-            high = max(high, greatest)
-    return low, high
-
-
-@inlined
-def numeric_branches(summary: Floats, threshold: float, branches: Floats) -> None:
-    """Fill in the class counts at most and above a threshold, estimated from the Gaussians."""
-    for c in range(len(summary)):
-        seen = summary[c, 0]
-        if seen == 0.0 or threshold < summary[c, 1]:
-            branches[0, c], branches[1, c] = 0.0, seen
-        elif threshold >= summary[c, 2]:
-            branches[0, c], branches[1, c] = seen, 0.0
-        else:
-            branches[0, c], branches[1, c] = _weights_beside(threshold, summary[c, 3], summary[c, 4], seen)
-
-
-@inlined
-def about_beside(summary: Floats, threshold: float, branches: Floats) -> bool:
-    """Do the same up to rounding, and faster; return whether that is close enough."""
-    close = True
-    for c in range(len(summary)):
-        seen, variance = summary[c, 0], summary[c, 4]
-        below = 0.0
-        if threshold >= summary[c, 2]:
-            below = seen
-        elif threshold >= summary[c, 1] and seen > 0.0:
-            close = close and variance > CERTAIN
-            below = seen * (0.5 + 0.5 * math.erf((threshold - summary[c, 3]) / math.sqrt(2.0 * variance)))
-        branches[0, c], branches[1, c] = below, seen - below
-    return close
-
-
-@inlined
-def _weights_beside(threshold: float, mean: float, variance: float, weight: float) -> tuple[float, float]:
-    if variance <= 0.0:
-        return (weight, 0.0) if threshold <= mean else (0.0, weight)
-    deviation = math.sqrt(variance)
-    distance = threshold - mean
-    density = (1.0 / (SQRT_2_PI * deviation)) * math.exp(-(distance * distance / (2.0 * deviation * deviation)))
-    equal = density * weight
-    less = _normal_cdf(distance / deviation) * weight - equal
-    return less + equal, max(0.0, weight - equal - less)
-
-
-@inlined
-def _normal_cdf(z: float) -> float:
-    x = z * SQRT_HALF
-    if abs(x) < SQRT_HALF:
-        return 0.5 + 0.5 * math.erf(x)
-    tail = 0.5 * math.erfc(abs(x))
-    return 1.0 - tail if x > 0.0 else tail
 
 
 @subkernel
@@ -335,31 +195,42 @@ def drop_leaf(forest: Forest, leaf: int) -> None:
 
 
 @subkernel
-def split(forest: Forest, tree: int, node: int, space: Space) -> None:
-    """Replace a leaf by the chosen test; the children begin with the estimated class counts of their branches."""
-    leaf = forest.node[node, LEAF]
-    found, branches, lengths = space.found, space.branches, space.lengths
-    feature, test, value = int(found[BEST_FEATURE]), int(found[BEST_TEST]), found[BEST_VALUE]
-    n_branches = 2
-    if test == NUMERIC_TEST:
-        start = forest.leaf[leaf, NUMERIC_START]
-        entry = start
-        while forest.numeric.key[entry] != feature:
-            entry += 1
-        summary = space.summary
-        summarise(forest, leaf, entry, summary)
-        numeric_branches(summary, value, branches)
-        lengths[0] = lengths[1] = 0
-        for c in range(len(summary)):
-            if summary[c, 0] > 0.0 and value >= summary[c, 1]:
-                lengths[0] = c + 1
-            if summary[c, 0] > 0.0 and value < summary[c, 2]:
-                lengths[1] = c + 1
-    elif test == EQUALS_TEST:
+def _fill_branches(forest: Forest, leaf: int, feature: int, test: int, value: float, space: Space) -> int:
+    """Leave the class counts of a test's branches in `space`; return how many branches there are."""
+    if test == EQUALS_TEST:
         nominal_branches(forest, leaf, feature, int(value), space)
-    else:
-        n_branches = nominal_branches(forest, leaf, feature, -1, space)
-    drop_leaf(forest, leaf)
+        return 2
+    if test != NUMERIC_TEST:
+        return nominal_branches(forest, leaf, feature, -1, space)
+    summary, lengths = space.summary, space.lengths
+    entry = forest.leaf[leaf, NUMERIC_START]
+    while forest.numeric.key[entry] != feature:
+        entry += 1
+    summarise(forest, leaf, entry, summary)
+    numeric_branches(summary, value, space.branches)
+    lengths[0] = lengths[1] = 0
+    for c in range(len(summary)):
+        if summary[c, 0] > 0.0 and value >= summary[c, 1]:
+            lengths[0] = c + 1
+        if summary[c, 0] > 0.0 and value < summary[c, 2]:
+            lengths[1] = c + 1
+    return 2
+
+
+@subkernel
+def split(forest: Forest, settings: Settings, tree: int, node: int, space: Space) -> None:
+    """Replace a leaf by the chosen test; the children begin with the estimated class counts of their branches.
+
+    If leaves inherit, they begin with as much of all else the leaf knew.
+    """
+    leaf, branches, lengths = forest.node[node, LEAF], space.branches, space.lengths
+    found = space.found
+    feature, test, value = int(found[BEST_FEATURE]), int(found[BEST_TEST]), found[BEST_VALUE]
+    n_branches = _fill_branches(forest, leaf, feature, test, value, space)
+    squared = forest.leaf_weight[leaf, WEIGHTS_SQUARED]
+    weight = row_sum(forest.node_count, node)
+    if not forest.inherit:
+        drop_leaf(forest, leaf)
     first = allocate(forest.node_free, forest.node_top, forest.node_link, order_for(n_branches))
     row = forest.node[node]
     level = row[LEVEL]
@@ -381,10 +252,16 @@ def split(forest: Forest, tree: int, node: int, space: Space) -> None:
         for c in range(branches.shape[1]):
             forest.node_count[child, c] = branches[b, c]
             total += branches[b, c]
-        forest.leaf_weight[forest.node[child, LEAF], LAST_ATTEMPT] = total
+        own = forest.node[child, LEAF]
+        forest.leaf_weight[own, LAST_ATTEMPT] = total
+        forest.leaf_weight[own, WEIGHTS_SQUARED] = squared * (total / weight) if weight > 0.0 else 0.0
+        if forest.inherit:
+            hand_down(forest, settings.variance_floor, leaf, own, b, n_branches, feature, test, value, space)
         if total > heaviest_weight or b == 0:
             heaviest, heaviest_weight = b, total
     row[HEAVIEST] = heaviest
+    if forest.inherit:
+        drop_leaf(forest, leaf)
 
 
 @subkernel

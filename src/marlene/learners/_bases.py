@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from marlene.learners._driver import Bank
 
 FOREST = "hoeffding-forest"
+INHERITING = "inheriting-forest"
 SavedBank = HoeffdingForest | InputBank | PairBank
 BASES: dict[str, Callable[..., SavedBank]] = {
     FOREST: lambda **settings: HoeffdingForest([], **settings),
+    INHERITING: lambda **settings: HoeffdingForest([], **{"inherit": True, "effective_size": True} | settings),
     **KINDS,
     PairBank.name: PairBank,
 }
@@ -45,8 +47,11 @@ def base_of(name: str, settings: Mapping[str, Any]) -> str | Bank:
     """Return the parameter `base` that leads to a bank of these settings, its name if they are the defaults."""
     if name not in BASES:
         raise MarleneError(f"there are no base classifiers {name!r}")
-    bank: Any = BASES[name](**settings)
-    return name if BASES[name]().settings() == bank.settings() else bank
+    bank = BASES[name](**settings)
+    for usual, make in BASES.items():
+        if type(make()) is type(bank) and make().settings() == bank.settings():
+            return usual
+    return bank
 
 
 def saved_bank(bank: object) -> tuple[str, SavedBank]:

@@ -133,8 +133,9 @@ class Ensemble:
         """Let the arrays have room for as many members, and the records for all target tasks."""
         capacity = len(self.members.tree)
         if capacity < members:
-            # Records are tasks × members: of many, twice as many would take more memory than there is.
-            more = members if members < MANY_MEMBERS else members // 8
+            # Records are tasks × members, and while they are moved there are two of them. Room takes no memory until
+            # it is used, so that there is enough of it not to move many often.
+            more = members if members < MANY_MEMBERS else members // 2
             capacity = (members + more + LANES - 1) // LANES * LANES
         if capacity > len(self.members.tree):
             self.members = grown_members(self.members, capacity)

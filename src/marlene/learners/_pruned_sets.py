@@ -44,9 +44,9 @@ class PrunedSets(BasedTransformation):
         As how many kept sets an example with a pruned set is learnt at most, the largest and then the most frequent
         first. None for no limit; 0 leaves such examples out.
     base
-        "hoeffding-forest" (default), "naive-bayes" or "linear"; a bank with other settings, such as
-        ``HoeffdingForest([], grace_period=100)``; or a classifier of River's, which is slower and cannot be saved. What
-        is not a forest has one classifier per set, for it against all others.
+        "hoeffding-forest" (default), "inheriting-forest", "naive-bayes", "linear" or "pair"; a bank of other settings,
+        such as ``HoeffdingForest([], grace_period=100)``; or a classifier of River's, which is slower and cannot be
+        saved. What is not a forest has one classifier per set, for it against all others.
 
     Examples
     --------

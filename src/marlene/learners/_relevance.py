@@ -25,8 +25,9 @@ class BinaryRelevanceTrees(BasedTransformation):
     Parameters
     ----------
     base
-        "hoeffding-forest" (default), "naive-bayes" or "linear"; a bank with other settings, such as
-        ``HoeffdingForest([], grace_period=100)``; or a classifier of River's, which is slower and cannot be saved.
+        "hoeffding-forest" (default), "inheriting-forest", "naive-bayes", "linear" or "pair"; a bank of other settings,
+        such as ``HoeffdingForest([], grace_period=100)``; or a classifier of River's, which is slower and cannot be
+        saved.
 
     Examples
     --------

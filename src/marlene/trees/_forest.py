@@ -73,6 +73,13 @@ class HoeffdingForest:
         Limits of a tree's growth; 0 for none.
     variance_floor
         Least variance of a Gaussian in a likelihood; 0 for none.
+    inherit
+        Whether the leaves of a split begin with what the leaf before them knew of the features of each class, in
+        proportion to the branch's share of the class, instead of with its class counts only. Trees then predict well
+        right after a split, and take more time and memory.
+    effective_size
+        Whether the Hoeffding bound counts examples of different weights as (Σw)² / Σw² instead of Σw: one of weight 50
+        tells no more than one of weight 1.
 
     Examples
     --------
@@ -104,6 +111,8 @@ class HoeffdingForest:
         max_depth: int = 0,
         max_nodes: int = 0,
         variance_floor: float = 1e-4,
+        inherit: bool = False,
+        effective_size: bool = False,
     ) -> None:
         given = {
             "n_classes": n_classes,
@@ -115,9 +124,11 @@ class HoeffdingForest:
             "max_depth": max_depth,
             "max_nodes": max_nodes,
             "variance_floor": variance_floor,
+            "inherit": inherit,
+            "effective_size": effective_size,
         }
         self._parameters: dict[str, Any] = {name: checked(name, value) for name, value in given.items()}
-        self._arrays = empty_forest(as_kinds(kinds), int(n_classes))
+        self._arrays = empty_forest(as_kinds(kinds), int(n_classes), inherit)
         self._settings = Settings(
             float(grace_period),
             math.log(1.0 / delta),
@@ -127,6 +138,7 @@ class HoeffdingForest:
             int(max_depth),
             int(max_nodes),
             float(variance_floor),
+            effective_size,
         )
 
     @property
@@ -323,7 +335,7 @@ class HoeffdingForest:
             forest = cls(np.asarray(state["kind"]).tolist(), **settings)
         except (KeyError, TypeError, ValueError) as error:
             raise MarleneError(f"not the state of a forest, or damaged: {error!r}") from error
-        forest._arrays = expand(state, forest.n_classes)
+        forest._arrays = expand(state, forest.n_classes)._replace(inherit=forest._arrays.inherit)
         return forest
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -21,7 +21,7 @@ NAMED_KINDS = {"numeric": 0, "binary": 2}
 MOST_VALUES = MOST_CLASSES = 2**16
 MOST_SPLIT_POINTS = 1000
 LARGEST = 2**31 - 1
-ACCEPTED: dict[Callable[[Any], Any], type] = {int: Integral, float: Real, str: str}
+ACCEPTED: dict[Callable[[Any], Any], type] = {int: Integral, float: Real, str: str, bool: bool}
 # What a parameter must be: its type, a test, and both in words.
 RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool], str]] = {
     "n_classes": (int, lambda n: 2 <= n <= MOST_CLASSES, f"a whole number from 2 to {MOST_CLASSES}"),
@@ -33,6 +33,8 @@ RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool], str]] = {
     "max_depth": (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0"),
     "max_nodes": (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0"),
     "variance_floor": (float, lambda v: v == 0 or 1e-100 <= v <= 1e100, "0 or a number from 1e-100 to 1e100"),
+    "inherit": (bool, lambda _: True, "True or False"),
+    "effective_size": (bool, lambda _: True, "True or False"),
     "count": (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0"),
 }
 

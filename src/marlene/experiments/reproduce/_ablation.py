@@ -33,21 +33,27 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
     "thresholds at 0.5": ("marlene", {"objective": "none"}),
     "br-marlene": ("br-marlene", {}),
     "br-resampled": ("br-resampled", {}),
+    "br-marlene, inheriting trees": ("br-marlene", {"base": "inheriting-forest"}),
 }
 PEERS = ("br-marlene", "br-resampled")
 GATE = {"gated": {}, "own": {"transfer": "own"}, "full": {"transfer": "full"}}
+ALARMED = ("marlene", "br-marlene", "br-resampled")
+ALARMS = 5
 CLOSE, CLEAR = 0.01, 0.03
 FIGURES = {"macro_gmean": "Macro", "micro_gmean": "Micro", "label_set_gmean": "Label-set"}
 
 
 def runs(plan: Plan) -> Iterator[Run]:
-    """Give every variant on every data set, and the three votes on every data set with rotated labels."""
+    """Give every variant on every data set, the three votes with rotated labels, and methods that are told nonsense."""
     for data_set in _data_sets(plan):
         for seed in plan.seeds:
             for name in VARIANTS:
                 yield replace(variant(plan, data_set, name), seed=seed)
             for vote in GATE:
                 yield replace(rotated(plan, data_set, vote), seed=seed)
+            for method in ALARMED:
+                for alarms in (0, ALARMS):
+                    yield replace(alarmed(plan, data_set, method, alarms), seed=seed)
 
 
 def _data_sets(plan: Plan) -> tuple[str, ...]:
@@ -67,6 +73,14 @@ def rotated(plan: Plan, data_set: str, vote: str) -> Run:
     return replace(plain, stream=plain.stream | {"rotated": True}, options=dict(GATE[vote]))
 
 
+def alarmed(plan: Plan, data_set: str, method: str, alarms: int) -> Run:
+    """Return a run without a detector, or one that is told of drifts that there are not."""
+    plain = plan.real(data_set, method)
+    if alarms == 0:
+        return replace(plain, options={"drift": "none"})
+    return replace(plain, stream=plain.stream | {"alarms": alarms}, options={"drift": "oracle"})
+
+
 def page(plan: Plan, results: Results) -> Page:
     """Return the tables and what they show."""
     values = {
@@ -84,12 +98,14 @@ def page(plan: Plan, results: Results) -> Page:
     known = {key: value for key, value in values.items() if value is not None}
     known_votes = {key: value for key, value in votes.items() if value is not None}
     findings = [*_wins(known), *_ranks(plan, known), *_worth(plan, known), *_rotation(plan, known_votes)]
+    findings += _nonsense(plan, results)
     tables = [_parts(plan, results, known, figure) for figure in FIGURES]
-    tables += [_rotated_table(plan, results, known_votes), _cost(plan, results)]
+    tables += [_rotated_table(plan, results, known_votes), _alarmed_table(plan, results), _cost(plan, results)]
     notes = [
         "This is not in the paper: it shows what the parts of `Marlene`, the default learner, are worth.",
         "Settings were chosen on Slashdot, Yeast, the first half of TMC2007 and synthetic streams.",
         "*Rotated*: from the middle of the stream on every label has the values of the label before it.",
+        f"*False alarms*: {ALARMS} in a row for every label, from a quarter of the stream on, and no detector besides.",
         *(f"{name} was not run: {reason}." for name, reason in plan.absent),
     ]
     return Page(TARGET, "What the parts of Marlene are worth", findings, tables, notes=notes)
@@ -127,6 +143,40 @@ def _rotated_table(plan: Plan, results: Results, known: dict[tuple[str, str, str
             rows.append([data_set, kind, *cells, _loss(known, data_set, figure), said])
     caption = "Labels rotated in the middle: the gate beside a label's own sub-classifiers alone and the vote of all."
     return Table(f"{TARGET}-rotated", caption, columns, rows, compared="rows")
+
+
+def _harm(plan: Plan, results: Results, data_set: str, method: str, figure: str) -> float | None:
+    """Return what false alarms change."""
+    without, told = (results.mean(alarmed(plan, data_set, method, alarms), figure) for alarms in (0, ALARMS))
+    return None if without is None or told is None else told - without
+
+
+def _alarmed_table(plan: Plan, results: Results) -> Table:
+    columns = [Column("data set"), Column("figure"), *(Column(method, best="max") for method in ALARMED)]
+    columns += [Column(f"{WHOLE} without"), Column(f"{WHOLE} with"), Column("seeds")]
+    rows: list[list[Value]] = []
+    for data_set in _data_sets(plan):
+        both = [alarmed(plan, data_set, WHOLE, alarms) for alarms in (0, ALARMS)]
+        seeds = "; ".join(seeds_in_words(one) for one in sorted({results.seeds(run) for run in both}))
+        for figure, kind in FIGURES.items():
+            changes = [_harm(plan, results, data_set, method, figure) for method in ALARMED]
+            rows.append([data_set, kind, *changes, *(results.mean(run, figure) for run in both), seeds])
+    caption = f"What {ALARMS} false alarms for every label change, and the figures of Marlene without and with them."
+    return Table(f"{TARGET}-alarms", caption, columns, rows, compared="rows")
+
+
+def _nonsense(plan: Plan, results: Results) -> Iterator[str]:
+    parts = []
+    for method in ALARMED:
+        by = [[_harm(plan, results, data_set, method, f) for data_set in _data_sets(plan)] for f in FIGURES]
+        if all(value is not None for values in by for value in values):
+            means = " / ".join(f"{statistics.fmean(value or 0.0 for value in values):+.3f}" for values in by)
+            parts.append(f"`{method}` {means}")
+    if parts:
+        yield (
+            f"What {ALARMS} false alarms in a row for every label change (Macro / Micro / Label-set, mean over data "
+            f"sets): {'; '.join(parts)}."
+        )
 
 
 def _cost(plan: Plan, results: Results) -> Table:
