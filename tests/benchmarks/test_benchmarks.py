@@ -65,8 +65,8 @@ def test_one_example_at_a_time():
 @pytest.mark.data
 def test_learners_on_streams():
     table = learners.streams(["slashdot"], limit=20)
-    check(table, n_rows=1, n_targets=0)
-    assert table.rows[0][:2] == ("slashdot", 20)
+    check(table, n_rows=2, n_targets=0)
+    assert [row[:3] for row in table.rows] == [("slashdot", "br-marlene", 20), ("slashdot", "marlene", 20)]
 
 
 @pytest.mark.data
