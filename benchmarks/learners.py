@@ -175,4 +175,4 @@ def tables(*, quick: bool = False) -> Iterator[Table]:
     else:
         yield streams(["yeast", "slashdot"] if quick else list(BOUNDS), limit)
         yield pairs(["yeast"] if quick else list(PAIR_BOUNDS), limit)
-    yield growth((5, 10) if quick else (5, 10, 20, 40, 80, 160), 50 if quick else 400)
+    yield growth((5, 10) if quick else (5, 10, 20, 40, 80, 160, 1000), 50 if quick else 400)

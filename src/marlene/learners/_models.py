@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from river.base import Classifier as RiverClassifier
 
-from marlene.kernels import forest as kernels
 from marlene.learners._bases import FOREST, base_of, make_base, saved_bank
 from marlene.learners._committee import Transformation, require
 from marlene.learners._state import part_of
@@ -106,14 +105,7 @@ class Trees(Models):
         return [int(i) for i in self.forest.ids]
 
     def run(self, ids: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
-        forest = self.forest
-        out = np.zeros((*weights.shape, self.n_classes))
-        position = np.zeros(4, np.int64)
-        while position[0] < len(weights):
-            kernels.run_block(forest.arrays, forest.parameters, ids, rows, classes, weights, position, out)
-            if position[0] < len(weights):
-                forest.grow(1, int(position[2]), int(position[3]))
-        return out
+        return self.forest.run_rows(ids, rows, classes, weights)
 
     def load_kernels(self) -> None:
         self.forest.load_kernels()

@@ -246,7 +246,7 @@ class HoeffdingForest:
         trees = self.ids if ids is None else self._known(ids)
         rows = as_rows(X, self._arrays.kind)
         nothing = np.zeros((len(rows.starts) - 1, len(trees)), np.int64)
-        return self._run(trees, rows, nothing, nothing)
+        return self.run_rows(trees, rows, nothing, nothing)
 
     def learn(self, ids: npt.ArrayLike, x: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
         """Train trees on one example; class and weight are given for all of them or for each."""
@@ -282,9 +282,10 @@ class HoeffdingForest:
         shape = (len(rows.starts) - 1, len(trees))
         classes = _whole_numbers("y", y, shape, self.n_classes - 1)
         whole_weights = _whole_numbers("weights", weights, shape, LARGEST_WEIGHT)
-        return self._run(trees, rows, classes, whole_weights)
+        return self.run_rows(trees, rows, classes, whole_weights)
 
-    def _run(self, trees: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
+    def run_rows(self, trees: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
+        """Do what `test_then_train` does, with rows, trees, classes and weights that have been checked."""
         out = np.zeros((*weights.shape, self.n_classes))
         position = np.zeros(4, np.int64)
         while position[0] < len(weights):
