@@ -34,20 +34,23 @@ def as_inputs(x):
     return row
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_naive_bayes(seed):
+def test_naive_bayes(seed, weighted):
     X, y, weights = examples(150, seed)
-    bank = NaiveBayesBank(smoothing=0.3, pseudo_examples=4.0)
+    bank = NaiveBayesBank(smoothing=0.3, pseudo_examples=4.0, weighted=weighted)
     bank.add_features(KINDS)
     ids = bank.add(2)
     scales = Scales([0, 1])
-    twins = [NaiveBayes(scales, 0.3, 4.0) for _ in range(2)]
+    twins = [NaiveBayes(scales, 0.3, 4.0, weighted) for _ in range(2)]
     for t in range(len(X)):
         row = as_inputs(X[t])
         assert bank.votes(X[t]) == pytest.approx(np.array([twin.vote(row) for twin in twins]), rel=1e-8, abs=1e-12)
         chosen = [0, 1] if t % 3 else [0]
         truth = [y[t], 1 - y[t]][: len(chosen)]
         bank.learn(ids[chosen], X[t], truth, weights[t])
+        if weights[t] == 0:  # nothing is learnt, not even of the inputs
+            continue
         scales.observe(row)
         for i, label in zip(chosen, truth, strict=True):
             twins[i].learn(row, label, weights[t])
@@ -68,6 +71,8 @@ def test_linear(seed):
         chosen = [0, 1] if t % 3 else [0]
         truth = [y[t], 1 - y[t]][: len(chosen)]
         bank.learn(ids[chosen], X[t], truth, weights[t])
+        if weights[t] == 0:
+            continue
         slopes = [twins[i].slope(row, label, weights[t]) for i, label in zip(chosen, truth, strict=True)]
         scales.observe(row)
         for i, slope in zip(chosen, slopes, strict=True):
@@ -80,7 +85,7 @@ def test_what_is_kept_of_absent_inputs_is_close_to_adding_them_up_each_time():
     bank = NaiveBayesBank()
     bank.add_features(KINDS)
     ids = bank.add()
-    twin = NaiveBayes(Scales([0, 1]), 0.1, 10.0)
+    twin = NaiveBayes(Scales([0, 1]), 0.1, 10.0, weighted=False)
     differences = []
     for t in range(len(X)):
         row = as_inputs(X[t])

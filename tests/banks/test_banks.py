@@ -146,3 +146,13 @@ def test_br_marlene_takes_them(kind):
     model = BRMarlene(base=kind(), drift="none")
     model.learn_many(X, X[:, :2] > 0)
     assert (model.predict_many(X[-100:]) == (X[-100:, :2] > 0)).mean() > 0.8
+
+
+def test_negative_weights_are_refused():
+    bank = NaiveBayesBank()
+    bank.add_features([2])
+    bank.add()
+    with pytest.raises(MarleneError, match="weights must not be negative"):
+        bank.learn([0], [1], [1], [-1])
+    with pytest.raises(MarleneError, match="weighted must be True or False"):
+        NaiveBayesBank(weighted=2)

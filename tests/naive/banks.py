@@ -39,9 +39,9 @@ class Scales:
 class NaiveBayes:
     """One classifier. What an input adds is as it was when a training example last had it."""
 
-    def __init__(self, scales, smoothing, pseudo_examples):
+    def __init__(self, scales, smoothing, pseudo_examples, weighted):
         self.scales = scales
-        self.smoothing, self.pseudo = smoothing, pseudo_examples
+        self.smoothing, self.pseudo, self.weighted = smoothing, pseudo_examples, weighted
         self.rows = ([], [])
         self.weights = [0.0, 0.0]
         self.gain, self.curve = {}, {}
@@ -68,7 +68,8 @@ class NaiveBayes:
     def learn(self, row, y, weight):
         n_stored = len(row)
         row = {slot: x for slot, x in row.items() if not math.isnan(x)}
-        self.rows[y].append(row)
+        times = weight if self.weighted else 1
+        self.rows[y].extend([row] * times)
         self.weights[y] += weight
         for slot in row:
             odds = [self.present(c, slot) / self.lacking(c, slot) for c in (0, 1)]
@@ -80,8 +81,8 @@ class NaiveBayes:
             self.absent[y] = sum(math.log(self.lacking(y, slot)) for slot in self.scales.met)
         else:
             n, a = len(self.rows[y]), self.smoothing
-            self.absent[y] += (len(self.scales.met) - n_stored) * math.log((n + a) / (n - 1 + a))
-            self.absent[y] -= len(self.scales.met) * math.log((n + 2 * a) / (n - 1 + 2 * a))
+            self.absent[y] += (len(self.scales.met) - n_stored) * math.log((n + a) / (n - times + a))
+            self.absent[y] -= len(self.scales.met) * math.log((n + 2 * a) / (n - times + 2 * a))
 
     def log_odds(self, row):
         total = math.log((self.weights[1] + 1) / (self.weights[0] + 1)) + self.absent[1] - self.absent[0]

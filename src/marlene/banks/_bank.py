@@ -202,13 +202,16 @@ class InputBank(ABC):
         return out
 
     def learn(self, ids: npt.ArrayLike, x: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
-        """Train classifiers on a dense row, with a class and a weight for each."""
+        """Train classifiers on a dense row, with a class and a weight for each; one of weight 0 learns nothing."""
         chosen = self._known(ids)
         truth, weight = (np.broadcast_to(np.asarray(a, np.int64), chosen.shape).copy() for a in (y, weights))
         if ((truth != 0) & (truth != 1)).any():
             raise MarleneError("y must be 0 or 1")
-        if len(chosen):
-            self._learn(chosen, self.inputs(self._row(x)), truth, weight)
+        if (weight < 0).any():
+            raise MarleneError("weights must not be negative")
+        learning = weight > 0
+        if learning.any():
+            self._learn(chosen[learning], self.inputs(self._row(x)), truth[learning], weight[learning])
 
     def _row(self, x: Any) -> Rows:  # noqa: ANN401
         dense = np.asarray(x, np.float64).ravel()

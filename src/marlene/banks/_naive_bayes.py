@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class NaiveBayesBank(InputBank):
     """Naive Bayes: whether a feature is there, and, of one that mostly is, the Gaussian its values follow.
 
-    A feature counts as present where it is not zero. Examples are counted once, whatever their weight, which goes into
-    the classes' prior alone. Features are not as independent as naive Bayes has it: the log odds are divided by the
-    square root of how many are present. Work follows the non-zeros.
+    A feature counts as present where it is not zero. By default examples are counted once, whatever their weight, which
+    goes into the classes' prior alone. Features are not as independent as naive Bayes has it: the log odds are divided
+    by the square root of how many are present. Work follows the non-zeros.
 
     Parameters
     ----------
@@ -29,6 +29,8 @@ class NaiveBayesBank(InputBank):
     pseudo_examples
         With as many examples each class begins that look like all examples so far: means and variances are shrunk
         towards those of both classes.
+    weighted
+        Whether an example counts as many times as its weight says.
 
     Examples
     --------
@@ -44,11 +46,13 @@ class NaiveBayesBank(InputBank):
 
     name = "naive-bayes"
 
-    def __init__(self, smoothing: float = 0.1, pseudo_examples: float = 10.0) -> None:
+    def __init__(self, smoothing: float = 0.1, pseudo_examples: float = 10.0, weighted: bool = False) -> None:
         for what, value in (("smoothing", smoothing), ("pseudo_examples", pseudo_examples)):
             if not 0 < value < np.inf:
                 raise MarleneError(f"{what} must be positive, not {value!r}")
-        self.parameters = BayesSettings(float(smoothing), float(pseudo_examples))
+        if not isinstance(weighted, bool):
+            raise MarleneError(f"weighted must be True or False, not {weighted!r}")
+        self.parameters = BayesSettings(float(smoothing), float(pseudo_examples), weighted)
         super().__init__()
 
     def settings(self) -> dict[str, Any]:

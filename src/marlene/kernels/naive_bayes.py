@@ -34,10 +34,21 @@ SMALLEST_VARIANCE = 1e-12
 
 
 class BayesSettings(NamedTuple):
-    """Settings of naive Bayes: Laplace's pseudo-count, and how many pseudo-examples a Gaussian begins with."""
+    """Settings of naive Bayes.
+
+    Attributes
+    ----------
+    smoothing
+        Laplace's pseudo-count.
+    pseudo_examples
+        How many pseudo-examples a Gaussian begins with.
+    weighted
+        Whether an example counts as many times as its weight says, or once.
+    """
 
     smoothing: float
     pseudo_examples: float
+    weighted: bool
 
 
 class Bayes(NamedTuple):
@@ -46,7 +57,7 @@ class Bayes(NamedTuple):
     Attributes
     ----------
     present
-        How many examples of each class had an input (inputs × 2 × classifiers).
+        How many examples of each class had an input, or their weight (inputs × 2 × classifiers).
     gain
         What the presence of an input adds to the log odds, as it was when an example last had it; 0 if none had.
     mean, squares
@@ -54,7 +65,7 @@ class Bayes(NamedTuple):
     curve
         The log odds of a value x of a numeric input are c₀ + c₁x + c₂x² (numeric inputs × 3 × classifiers).
     examples
-        Examples of each class.
+        Examples of each class, or their weight.
     weights
         The sums of the weights they were learnt with.
     absent
@@ -130,20 +141,20 @@ def bayes_learn(
     bank: Bayes, settings: BayesSettings, scales: Scales, rows: Rows, row: int, h: int, y: int, weight: float
 ) -> None:
     """Train a classifier on a row of class y."""
-    a = settings.smoothing
-    bank.examples[y, h] += 1.0
+    a, times = settings.smoothing, weight if settings.weighted else 1.0
+    bank.examples[y, h] += times
     bank.weights[y, h] += weight
     n1, n0 = bank.examples[1, h], bank.examples[0, h]
     for j in range(rows.starts[row], rows.starts[row + 1]):
         slot, x = rows.indices[j], rows.values[j]
         if math.isnan(x):
             continue
-        bank.present[slot, y, h] += 1.0
+        bank.present[slot, y, h] += times
         c1, c0 = bank.present[slot, 1, h], bank.present[slot, 0, h]
         bank.gain[slot, h] = math.log((c1 + a) * (n0 - c0 + a) / ((c0 + a) * (n1 - c1 + a)))
         i = scales.numeric[slot]
         if i != PRESENCE:
-            _learn_value(bank, i, h, y, x, bank.present[slot, y, h])
+            _learn_value(bank, i, h, y, x, times, bank.present[slot, y, h])
             if is_dense(scales, i):
                 _fit_curve(bank, settings, scales, i, h, c1, c0)
     n = bank.examples[y, h]
@@ -151,18 +162,18 @@ def bayes_learn(
         _refresh_absent(bank, settings, scales, y, h)
     else:
         met, stored = scales.seen[1], rows.starts[row + 1] - rows.starts[row]
-        bank.absent[y, h] += (met - stored) * math.log((n + a) / (n - 1.0 + a))
-        bank.absent[y, h] -= met * math.log((n + 2.0 * a) / (n - 1.0 + 2.0 * a))
+        bank.absent[y, h] += (met - stored) * math.log((n + a) / (n - times + a))
+        bank.absent[y, h] -= met * math.log((n + 2.0 * a) / (n - times + 2.0 * a))
     bank.base[h] = (
         math.log((bank.weights[1, h] + 1.0) / (bank.weights[0, h] + 1.0)) + bank.absent[1, h] - bank.absent[0, h]
     )
 
 
 @inlined
-def _learn_value(bank: Bayes, i: int, h: int, y: int, x: float, count: float) -> None:
+def _learn_value(bank: Bayes, i: int, h: int, y: int, x: float, times: float, count: float) -> None:
     difference = x - bank.mean[i, y, h]
-    bank.mean[i, y, h] += difference / count
-    bank.squares[i, y, h] += difference * (x - bank.mean[i, y, h])
+    bank.mean[i, y, h] += times * difference / count
+    bank.squares[i, y, h] += times * difference * (x - bank.mean[i, y, h])
 
 
 @inlined
