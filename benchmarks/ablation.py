@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE = "brpw-marlene.md"
-PLAN = {"yeast": (5, None), "slashdot": (5, None), "tmc2007": (5, 5_000)}
+PLAN = {"yeast": (5, None), "slashdot": (5, None), "tmc2007": (5, 3_000)}
 """Seeds and examples of every stream."""
 SETS = tuple(row.data_set for row in paper.data_sets())
 PAIRS = {"br-marlene": (), "all pairs": ("all",), "5 for each label": ("5",)}
