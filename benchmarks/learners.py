@@ -80,8 +80,8 @@ def streams(names: list[str], limit: int | None = None) -> Table:
     text = (
         "`marlene run STREAM --method METHOD`, default settings: CPU seconds of the test-then-train loop "
         f"({LEAST}), and peak memory less what importing and loading kernels takes. Java: CPU seconds of the authors' "
-        "BR-MARLENE, measured once on a similar machine (IMDB: the paper's figure), whose memory the limit is a quarter "
-        "of; Marlene may take half as much again. River: "
+        "BR-MARLENE, measured once on a similar machine (IMDB: the paper's figure), whose memory the limit is a "
+        "quarter of; Marlene may take half as much again. River: "
         f"`--method {PEER}`, one tree per label without transfer, over the first 50 to 500 examples, per example."
     )
     columns = ("stream", "method", "examples", "CPU s", "µs per example", "Java CPU s", "× River's speed", "MB")

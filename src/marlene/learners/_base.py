@@ -12,7 +12,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN, as_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
     Truth = npt.NDArray[np.int8]
+
+PLAIN_TRUTH = {bool, np.bool_}
 
 
 class BlockLearner(base.MultiLabelClassifier):
@@ -82,10 +84,7 @@ class BlockLearner(base.MultiLabelClassifier):
         rows, additions = self._space.rows_of_dicts([x], learning=True)
         if x and not self._labels(stream):
             self._space.refuse_strangers(x, stream)
-        labels = [*self._labels(stream), *(label for label in y if label not in self._labels(stream))]
-        truth = np.full((1, len(labels)), UNKNOWN, np.int8)
-        for label, value in y.items():
-            truth[0, labels.index(label)] = _as_truth(label, value)
+        labels, truth = _row_of_labels(self._labels(stream), y)
         self._admit(stream, additions, labels)
         self._run(stream, rows, truth, np.zeros((0, 0)))
 
@@ -172,14 +171,31 @@ class BlockLearner(base.MultiLabelClassifier):
         return rows, truth
 
     def _admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> None:
-        self._space.add(additions)
-        self._add(stream, labels)
+        """Make features, values and labels known that are new."""
+        if additions.features or additions.values or len(labels) > len(self._labels(stream)) or not labels:
+            self._space.add(additions)
+            self._add(stream, labels)
 
 
 def _without_gaps(probabilities: Floats) -> Floats:
     """Return 0.5 where there is no evidence."""
     probabilities[np.isnan(probabilities)] = 0.5
     return probabilities
+
+
+def _row_of_labels(known: list[Hashable], y: Mapping[Hashable, object]) -> tuple[list[Hashable], Truth]:
+    """Return all labels, the known ones first, and one row of truth."""
+    if PLAIN_TRUTH.issuperset(map(type, y.values())):
+        said: list[Any] = [*y.values()]
+    else:
+        said = [_as_truth(label, value) for label, value in y.items()]
+    if [*y] == known:
+        return known, np.array([said], np.int8)
+    places = {label: place for place, label in enumerate(known)}
+    columns = [places.setdefault(label, len(places)) for label in y]
+    truth = np.full((1, len(places)), UNKNOWN, np.int8)
+    truth[0, columns] = said
+    return [*places], truth
 
 
 def _as_truth(label: Hashable, value: object) -> int:
