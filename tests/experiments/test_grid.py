@@ -97,6 +97,7 @@ def test_a_number_of_seeds():
         ({"streams": [STREAM | {"limit": "3"}]}, "grid, stream 1: limit cannot be '3'"),
         ({"streams": [STREAM | {"limit": True}]}, "grid, stream 1: limit cannot be True"),
         ({"streams": [STREAM | {"rotated": 1}]}, "grid, stream 1: rotated cannot be 1"),
+        ({"streams": [STREAM | {"alarms": -1}]}, "grid: alarms must be a number from 0 to 99"),
         (
             {"streams": [{"synthetic": "SA"}]},
             "grid, stream 1: synthetic must be one of SS, IS, II, IA, AA, AS, not 'SA'",

@@ -12,6 +12,7 @@ from marlene.learners import (
     ADWINBagging,
     BinaryRelevanceTrees,
     BRMarlene,
+    BRPWMarlene,
     ClassifierChain,
     Marlene,
     OnlineBagging,
@@ -33,7 +34,8 @@ SAVED = {
     "naive-bayes": "naive-bayes",
     "linear": "linear",
     "pair": "pair",
-    "smoothed": NaiveBayesBank(smoothing=2.0),
+    "smoothed": NaiveBayesBank(smoothing=2.0, weighted=True),
+    "inheriting": "inheriting-forest",
     "mixed": PairBank(LinearBank(), "naive-bayes"),
 }
 every_transformation = pytest.mark.parametrize("transformation", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
@@ -85,6 +87,17 @@ def test_classifiers_of_rivers_learn_but_are_not_saved(transformation, ensemble)
     assert type(model.clone().transformation) is type(model.transformation)
     with pytest.raises(MarleneError, match="holds River objects cannot be saved"):
         model.state()
+
+
+@every_transformation
+@pytest.mark.parametrize("base", ["naive-bayes", "linear", "pair", "inheriting-forest"])
+def test_blocks_of_any_size_are_the_same(transformation, base):
+    X, Y = easy(120)
+    whole, single = (OnlineBagging(transformation(base), members=2, seed=3) for _ in range(2))
+    said = whole.test_then_train(X, Y)
+    one_by_one = np.concatenate([single.test_then_train(X[i : i + 1], Y[i : i + 1]) for i in range(len(X))])
+    assert contents(whole) == contents(single)
+    np.testing.assert_array_equal(said, one_by_one)
 
 
 def rows_of(X):
@@ -181,12 +194,34 @@ def test_a_pair_says_the_mean_of_what_both_say():
         PairBank("tree")
 
 
+@pytest.mark.parametrize("learner", [BRMarlene, BRPWMarlene])
+def test_inheriting_forests_grow_and_are_saved(learner):
+    rng = np.random.default_rng(0)
+    X = rng.random((900, 6)) < 0.4
+    Y = np.column_stack([X[:, 0] & X[:, 1], X[:, 2] | X[:, 3], X[:, 4]]).astype(np.int8)
+    forest = HoeffdingForest([], inherit=True, effective_size=True, grace_period=40, tie_threshold=0.3)
+    model = learner(base=forest, seed=1)
+    model.learn_many(X[:700], Y[:700])
+    again = learner.from_state(*model.state())
+    for one in (model, again):
+        one.learn_many(X[700:], Y[700:])
+    assert contents(again) == contents(model)
+    trees = model._ensemble.bank
+    assert sum(trees.n_nodes(tree) for tree in trees.ids) > 6
+    assert (model.predict_many(X) == Y).mean() > 0.9
+    assert type(model).from_state(*learner(base="inheriting-forest").state()).base == "inheriting-forest"
+
+
 def test_a_pair_serves_br_marlene_and_marlene():
     X, Y = easy()
     model = BRMarlene(base="pair", seed=1)
     model.learn_many(X, Y)
     assert contents(BRMarlene.from_state(*model.state())) == contents(model)
     assert (model.predict_many(X) == Y)[Y >= 0].mean() > 0.8
+    weighted = Marlene(base=NaiveBayesBank(weighted=True), seed=1)
+    weighted.learn_many(X, Y)
+    assert np.isfinite(weighted.predict_proba_many(X)).all()
+    assert contents(Marlene.from_state(*weighted.state())) == contents(weighted)
     given, named = Marlene(base=PairBank(), seed=1), Marlene(seed=1)
     for one in (given, named):
         one.learn_many(X, Y)

@@ -165,10 +165,13 @@ def test_questions_about_what_is_not_there(learner):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"base": "tree"}, "base must be one of hoeffding-forest, naive-bayes, linear or a bank, not 'tree'"),
+        (
+            {"base": "tree"},
+            "base must be one of hoeffding-forest, inheriting-forest, naive-bayes, linear, pair or a bank, not 'tree'",
+        ),
         (
             {"base": 3},
-            "base must be one of hoeffding-forest, naive-bayes, linear, a bank or a classifier of River, not 3",
+            "naive-bayes, linear, pair, a bank or a classifier of River, not 3",
         ),
         ({"base": HoeffdingForest(["numeric"])}, "base must be a forest without features"),
         ({"base": HoeffdingForest([], n_classes=3)}, "base must be a forest without features and with two classes"),

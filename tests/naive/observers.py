@@ -140,9 +140,16 @@ class GaussianEstimator:
     def share(self, part: float) -> "GaussianEstimator":
         """What a branch that gets this part of the class knows of another feature than that of the split."""
         new = copy.copy(self)
-        new.weight, new.squares, new.zeros = self.weight * part, self.squares * part, self.zeros * part
+        new.weight, new.zeros = self.weight * part, self.zeros * part
         new.nonzero = list(self.nonzero)
+        variance = self.deviation(0.0) ** 2
+        new.squares = max(variance * (new.weight - 1.0), new.between(new.mean))
         return new
+
+    def between(self, mean: float) -> float:
+        """What squares there are at least: those of zeros and of the mean of all others."""
+        others = self.weight - self.zeros
+        return mean * mean * self.weight * self.zeros / others if others > 0.0 else 0.0
 
     def cut_off(self, part: float, threshold: float, branch: int) -> "GaussianEstimator":
         """What it knows of the split's own feature: a normal distribution on one side of the threshold.
@@ -176,8 +183,9 @@ class GaussianEstimator:
         if others <= 1e-12 * new.weight:  # a matter of rounding
             others, new.zeros, new.nonzero = 0.0, new.weight, []
         if others > 0.0 and new.zeros > 0.0:
-            between = (mean * new.weight / others) ** 2 * others * new.zeros / new.weight
-            squares = max(squares, between)
+            of_others = min(max(mean * new.weight / others, min(new.nonzero)), max(new.nonzero))
+            mean = of_others * others / new.weight
+            squares = max(squares, new.between(mean))
         new.mean, new.squares = (mean, squares) if others > 0.0 else (0.0, 0.0)
         new.low, new.high = (min(values), max(values)) if others > 0.0 else (0.0, 0.0)
         return new

@@ -202,7 +202,7 @@ class InputBank(ABC):
         return out
 
     def learn(self, ids: npt.ArrayLike, x: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
-        """Train classifiers on a dense row, with a class and a weight for each; one of weight 0 learns nothing."""
+        """Train classifiers on a dense row, with a class and a weight for each; with weight 0 nothing is learnt."""
         chosen = self._known(ids)
         truth, weight = (np.broadcast_to(np.asarray(a, np.int64), chosen.shape).copy() for a in (y, weights))
         if ((truth != 0) & (truth != 1)).any():

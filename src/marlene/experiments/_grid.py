@@ -18,6 +18,8 @@ from marlene.streams import synthetic
 if TYPE_CHECKING:
     import os
 
+BURST = 200
+"""False alarms in a row are this part of the stream apart."""
 LOADED = {
     "load": str,
     "labels": (str, int, list),
@@ -143,8 +145,10 @@ class Grid:
             for stream, (name, options), seed in itertools.product(every_stream, every_method, every_seed)
         ]
         for run in runs:
-            if run.options.get("drift") == ORACLE and "synthetic" not in run.stream:
+            if run.options.get("drift") == ORACLE and not run.stream.keys() & {"synthetic", "rotated", "alarms"}:
                 raise MarleneError(f"{where}: {run.title}: drift = {ORACLE!r} needs a synthetic stream")
+            if run.stream.get("alarms", 0) not in range(BURST // 2):
+                raise MarleneError(f"{where}: alarms must be a number from 0 to {BURST // 2 - 1}")
         # The same twice is the same run.
         self._runs = list({run.key: run for run in runs}.values())
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from marlene import __version__
 from marlene.evaluation import prequential
-from marlene.experiments._grid import ORACLE, Run
+from marlene.experiments._grid import BURST, ORACLE, Run
 from marlene.experiments._store import DONE, FAILED
 from marlene.experiments._watched import Watched
 from marlene.learners import create
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from marlene.evaluation import PrequentialResult
     from marlene.streams import Stream
 
+    Drifts = dict[str, tuple[int, ...]]
+
 PACKAGES = ("numpy", "scipy", "numba", "river")
-BURST = 200
-"""False alarms in a row are this part of the stream apart."""
 RESULT = ("examples", "features", "window", "start", "delay", "models", "drifts")
 MEASURED = ("cpu_seconds", "wall_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb")
 
@@ -58,9 +58,9 @@ def perform(run: Run) -> Outcome:
     started = _now()
     try:
         stream = run.stream | ({"seed": run.seed} if run.stream.get("seed") == "run" else {})
-        target, sources, drifts = _streams(json.dumps(stream, sort_keys=True))
+        target, sources, drifts, told = _streams(json.dumps(stream, sort_keys=True))
         model = create(run.method, run.seed, **run.options)
-        watched: Any = Watched(model, target, drifts if run.options.get("drift") == ORACLE else {})
+        watched: Any = Watched(model, target, told if run.options.get("drift") == ORACLE else {})
         settings: Any = run.evaluation
         result = prequential(watched, target, method=run.method, seed=run.seed, sources=sources, **settings)
     except Exception as error:  # noqa: BLE001 (a run that fails is recorded, whatever the reason)
@@ -121,20 +121,20 @@ def _processor() -> str:
 
 
 @functools.lru_cache(maxsize=2)
-def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], dict[str, tuple[int, ...]]]:
-    """Make target, sources and true drifts; the latest are kept, as runs on the same stream follow one another."""
+def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts, Drifts]:
+    """Make target, sources, true drifts and those to tell of; the latest are kept, as runs on a stream follow."""
     stream = json.loads(description)
     if "synthetic" in stream:
         made = synthetic_experiment(stream.pop("synthetic"), stream.pop("size"), stream.pop("sources"), **stream)
-        return made.target, made.sources, made.drifts
+        return made.target, made.sources, made.drifts, made.drifts
     source_names, limit, labels = stream.pop("sources", []), stream.pop("limit", None), stream.pop("labels", None)
     rotated, alarms = stream.pop("rotated", False), stream.pop("alarms", 0)
     target = load(stream.pop("load"), labels=labels, limit=limit, **stream)
     sources = [load(name, labels=None if name.lower() in CATALOGUE else labels, **stream) for name in source_names]
-    told = [len(target) // 4 + i * max(1, len(target) // BURST) for i in range(alarms)]
-    told += [len(target) // 2] if rotated else []
-    drifts = dict.fromkeys(target.labels, tuple(told)) if told else {}
-    return target.rotated() if rotated else target, tuple(sources), drifts
+    false = tuple(len(target) // 4 + i * max(1, len(target) // BURST) for i in range(alarms))
+    true = (len(target) // 2,) if rotated else ()
+    drifts, told = (dict.fromkeys(target.labels, times) if times else {} for times in (true, false + true))
+    return target.rotated() if rotated else target, tuple(sources), drifts, told
 
 
 def _found_drifts(model: Any) -> str | None:  # noqa: ANN401 (some learners can tell)

@@ -132,11 +132,17 @@ def _share_numeric(
     old, new = forest.leaf[parent, NUMERIC_START], row[NUMERIC_START]
     for place in range(row[NUMERIC_USED]):
         theirs, mine = stat[old + place, c], stat[new + place, c]
-        mine[WEIGHT], mine[SQUARES] = theirs[WEIGHT] * share, theirs[SQUARES] * share
-        mine[MEAN], mine[LOW], mine[HIGH] = theirs[MEAN], theirs[LOW], theirs[HIGH]
+        known = forest.leaf_class[parent, c, SEEN] - missing_weight(forest, parent, keys[new + place], c)
+        mean, variance = gaussian(stat, old + place, c, known) if known > 0.0 else (0.0, 0.0)
+        mine[WEIGHT], mine[MEAN], mine[LOW], mine[HIGH] = (
+            theirs[WEIGHT] * share,
+            theirs[MEAN],
+            theirs[LOW],
+            theirs[HIGH],
+        )
+        # The variance stays what it was, which is a sum of squares over the weight less one.
+        mine[SQUARES] = max(0.0, theirs[SQUARES] * share - variance * (1.0 - share))
         if test == NUMERIC_TEST and keys[new + place] == feature and share < 1.0:
-            known = forest.leaf_class[parent, c, SEEN] - missing_weight(forest, parent, feature, c)
-            mean, variance = gaussian(stat, old + place, c, known)
             _cut_off(mine, mean, variance, difference(known, theirs[WEIGHT]), known * share, value, branch)
         state[ACTIVE_NUMERIC] += mine[WEIGHT] > 0.0
     if forest.n_numeric > 0:
@@ -169,6 +175,6 @@ def _cut_off(
     if weight == 0.0:
         mean, squares, low, high = 0.0, 0.0, 0.0, 0.0
     elif weight < seen:
-        mean *= seen / weight
+        mean = min(max(mean * (seen / weight), low), high)
         squares = max(0.0, squares - mean * mean * (weight * (seen - weight) / seen))
     mine[WEIGHT], mine[MEAN], mine[SQUARES], mine[LOW], mine[HIGH] = weight, mean, squares, low, high

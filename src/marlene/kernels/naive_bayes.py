@@ -142,6 +142,8 @@ def bayes_learn(
 ) -> None:
     """Train a classifier on a row of class y."""
     a, times = settings.smoothing, weight if settings.weighted else 1.0
+    if times == 0.0:
+        return
     bank.examples[y, h] += times
     bank.weights[y, h] += weight
     n1, n0 = bank.examples[1, h], bank.examples[0, h]

@@ -51,8 +51,9 @@ class BRMarlene(SavedLearner):
     Parameters
     ----------
     base
-        What a sub-classifier is: "hoeffding-forest" (the paper's Hoeffding trees), "naive-bayes", "linear", or an
-        empty bank with other settings, such as ``HoeffdingForest([], grace_period=100)``, or any River classifier.
+        What a sub-classifier is: "hoeffding-forest" (the paper's Hoeffding trees), "inheriting-forest" (whose leaves
+        begin with what their parent knew), "naive-bayes", "linear", "pair" (the two side by side), or an empty bank
+        with other settings, such as ``HoeffdingForest([], grace_period=100)``, or any River classifier.
     drift
         "ddm-oci" (the paper's, in its strict form), "ddm", "adwin", "none", "oracle" (drifts are told by
         `signal_drift`), a bank of detectors, or a River detector.

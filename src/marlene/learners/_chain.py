@@ -8,7 +8,7 @@ import numpy as np
 
 from marlene.kernels.chain import Chain, run_chain
 from marlene.kernels.resampling import mix_many
-from marlene.learners._committee import Committee, require
+from marlene.learners._committee import Committee, part_of, require
 from marlene.learners._models import BankModels, BasedTransformation, Trees, dense_row
 
 if TYPE_CHECKING:
@@ -96,15 +96,17 @@ class _ChainCommittee(Committee):
         self.keys[member] = key
 
     def run(self, rows: Rows, truth: Truth, weights: Ints, scores: Floats) -> None:
-        for member in range(self.size):
-            chain = Chain(self.ids[member], self.order[member], self.column, self.label_column)
-            own = np.ascontiguousarray(weights[:, member])
-            out = np.empty((len(truth), self.n_labels))
-            if isinstance(self.models, Trees):
-                _run_trees(self.models, chain, rows, truth, own, out)
-            elif isinstance(self.models, BankModels):
-                _run_links(self.models, chain, rows, truth, own, out)
-            scores[:, member] = out
+        for begin, end in self.models.steps(len(truth)):
+            part, here = part_of(rows, begin, end), truth[begin:end]
+            for member in range(self.size):
+                chain = Chain(self.ids[member], self.order[member], self.column, self.label_column)
+                own = np.ascontiguousarray(weights[begin:end, member])
+                out = np.empty(here.shape)
+                if isinstance(self.models, Trees):
+                    _run_trees(self.models, chain, part, here, own, out)
+                elif isinstance(self.models, BankModels):
+                    _run_links(self.models, chain, part, here, own, out)
+                scores[begin:end, member] = out
 
     def n_models(self) -> int:
         return self.ids.size

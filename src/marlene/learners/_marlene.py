@@ -54,7 +54,7 @@ class Marlene(BRMarlene):
     ----------
     base
         "pair" (both kinds), "naive-bayes", "linear", or an empty bank, or several, with other settings, such as
-        ``NaiveBayesBank(smoothing=1)``.
+        ``NaiveBayesBank(smoothing=1)``, or a `PairBank`.
     drift, features, resampling, seed, max_models
         As for `BRMarlene`; `max_models` holds for each kind of sub-classifier.
     transfer

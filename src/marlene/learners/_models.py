@@ -14,7 +14,7 @@ from marlene.learners._state import part_of
 from marlene.trees import HoeffdingForest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -66,6 +66,10 @@ class Models(ABC):
     @abstractmethod
     def ids(self) -> list[int]:
         """Return the ids of all classifiers, ascending."""
+
+    def steps(self, n_rows: int) -> Iterator[tuple[int, int]]:
+        """Give the rows that members may learn at once, one member after the other."""
+        yield 0, n_rows
 
     def load_kernels(self) -> None:  # noqa: B027 (most need nothing more)
         """Load the kernels that a first few examples would not call."""
@@ -125,6 +129,7 @@ class BankModels(Models):
         self.n_classes = n_classes
         self.n_features = 0
         self.bank = bank
+        self._n_parts = 1 if n_classes == 2 else n_classes
         self._parts: dict[int, Ints] = {}
 
     def add_features(self, kinds: Sequence[int]) -> None:
@@ -135,8 +140,7 @@ class BankModels(Models):
         self.bank.widen(feature, n_values)
 
     def add(self, count: int = 1) -> Ints:
-        parts = 1 if self.n_classes == 2 else self.n_classes
-        new = self.bank.add(count * parts).reshape(count, parts)
+        new = self.bank.add(count * self._n_parts).reshape(count, self._n_parts)
         self._parts |= {int(own[0]): own for own in new}
         return new[:, 0].copy()
 
@@ -146,6 +150,10 @@ class BankModels(Models):
 
     def ids(self) -> list[int]:
         return sorted(self._parts)
+
+    def steps(self, n_rows: int) -> Iterator[tuple[int, int]]:
+        """Give row by row: members share what a bank knows of its features, which is to be that of the rows before."""
+        return zip(range(n_rows), range(1, n_rows + 1), strict=True)
 
     def run(self, ids: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
         out = np.zeros((*weights.shape, self.n_classes))
@@ -167,10 +175,13 @@ class BankModels(Models):
 
     def learn(self, ids: Ints, x: Floats, classes: Ints, weights: Ints) -> None:
         """Train classifiers on a dense row; those whose weight is 0 learn nothing."""
-        for i, own, weight in zip(ids.tolist(), classes.tolist(), weights.tolist(), strict=True):
-            if weight > 0:
-                truth = own if self.n_classes == 2 else np.arange(self.n_classes) == own
-                self.bank.learn(self._parts[i], x, truth, weight)
+        learning = weights > 0
+        if not learning.any():
+            return
+        parts = np.array([self._parts[i] for i in ids[learning].tolist()], np.int64)
+        own = classes[learning, None]
+        truth = own if self.n_classes == 2 else (np.arange(self.n_classes) == own).astype(np.int64)
+        self.bank.learn(parts.ravel(), x, truth.ravel(), np.repeat(weights[learning], parts.shape[1]))
 
     def state(self) -> Arrays:
         _, bank = saved_bank(self.bank)
@@ -184,6 +195,7 @@ class BankModels(Models):
         self.bank = bank
         self.n_features = len(kinds)
         parts = np.array(arrays["parts"], np.int64)
+        require(parts.size == 0 or parts.shape[1:] == (self._n_parts,), "the base classifiers")
         require(sorted(parts.ravel().tolist()) == bank.ids.tolist(), "the base classifiers")
         self._parts = {int(own[0]): own for own in parts}
 

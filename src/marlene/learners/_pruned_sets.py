@@ -11,7 +11,7 @@ from marlene._common.errors import MarleneError
 from marlene.kernels.forest import Rows
 from marlene.learners._bases import FOREST
 from marlene.learners._committee import Committee, joined, part_of, repeated, require
-from marlene.learners._models import BasedTransformation
+from marlene.learners._models import BasedTransformation, Trees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -173,6 +173,11 @@ class _SetsCommittee(Committee):
         self.members[member] = _Member()
 
     def run(self, rows: Rows, truth: Truth, weights: Ints, scores: Floats) -> None:
+        for begin, end in self.models.steps(len(truth)):
+            here = slice(begin, end)
+            self._run_members(part_of(rows, begin, end), truth[here], weights[here], scores[here])
+
+    def _run_members(self, rows: Rows, truth: Truth, weights: Ints, scores: Floats) -> None:
         known = (truth >= 0).all(axis=1)
         sets = [frozenset(np.flatnonzero(labels == 1).tolist()) for labels in truth] if weights.any() else []
         for m, member in enumerate(self.members):
@@ -220,6 +225,9 @@ class _SetsCommittee(Committee):
                 flat_weights[first : first + len(own)] = weight
         given = rows if len(flat_classes) == n else repeated(rows, np.repeat(np.arange(n), times))
         votes = self.models.run(self.ids[m : m + 1], given, flat_classes, flat_weights)[firsts, 0]
+        if not isinstance(self.models, Trees):  # one against the rest says something of sets that there are not, too
+            votes = votes[:, : len(member.sets)]
+            votes = votes / np.maximum(votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         scores = np.zeros((n, self.n_labels))
         for place, labels in enumerate(member.columns):
             scores[:, labels] += votes[:, place, None]

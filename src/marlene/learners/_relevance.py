@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.learners._committee import Committee
+from marlene.learners._committee import Committee, part_of
 from marlene.learners._models import BasedTransformation
 
 if TYPE_CHECKING:
@@ -71,10 +71,12 @@ class _RelevanceCommittee(Committee):
 
     def run(self, rows: Rows, truth: Truth, weights: Ints, scores: Floats) -> None:
         classes, known = truth.astype(np.int64), truth >= 0
-        for member in range(self.size):
-            offered = weights[:, member, None] * known
-            votes = self.models.run(self.ids[member], rows, classes, offered)
-            scores[:, member] = np.where(votes.sum(axis=2) > 0, votes[:, :, 1], 0.5)
+        for begin, end in self.models.steps(len(truth)):
+            part, here = part_of(rows, begin, end), slice(begin, end)
+            for member in range(self.size):
+                offered = weights[here, member, None] * known[here]
+                votes = self.models.run(self.ids[member], part, classes[here], offered)
+                scores[here, member] = np.where(votes.sum(axis=2) > 0, votes[:, :, 1], 0.5)
 
     def n_models(self) -> int:
         return self.ids.size
