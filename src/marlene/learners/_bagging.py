@@ -9,9 +9,10 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene.drift import DRIFT, ADWINBank
 from marlene.kernels.bagging import draw_weights
-from marlene.learners._committee import part_of, require
 from marlene.learners._committee_learner import BLOCK, CommitteeLearner, mean_over_members
+from marlene.learners._rows import part_of
 from marlene.learners._shares import as_probabilities, normalised
+from marlene.learners._state import require
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

@@ -8,8 +8,10 @@ import numpy as np
 
 from marlene.kernels.chain import Chain, run_chain
 from marlene.kernels.resampling import mix_many
-from marlene.learners._committee import Committee, part_of, require
-from marlene.learners._models import BankModels, BasedTransformation, Trees, dense_row
+from marlene.learners._committee import Committee
+from marlene.learners._models import BankModels, BasedTransformation, Trees
+from marlene.learners._rows import dense_row, part_of
+from marlene.learners._state import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,20 +9,19 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene.kernels.resampling import mix_many
 from marlene.learners._chain import ClassifierChain
-from marlene.learners._committee import Transformation, require
 from marlene.learners._features import FeatureSpace
 from marlene.learners._multi_target import MultiTargetTree
 from marlene.learners._pruned_sets import PrunedSets
 from marlene.learners._relevance import BinaryRelevanceTrees
 from marlene.learners._saved import SavedLearner
-from marlene.learners._state import plain, restore_space, space_header, wanted_features
+from marlene.learners._state import plain, require, restore_space, space_header, wanted_features
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from marlene.learners._committee import Arrays, Floats
+    from marlene.learners._committee import Arrays, Floats, Transformation
     from marlene.streams import Feature
 
 BLOCK = 256

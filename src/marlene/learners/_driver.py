@@ -12,6 +12,7 @@ from marlene.kernels.ensemble import run
 from marlene.kernels.performance import predict_tasks, update_tasks
 from marlene.learners._freezer import Freezer
 from marlene.learners._members import SAID
+from marlene.learners._rows import dense_row
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -269,10 +270,7 @@ class BankDriver(Driver):
 
     def _row(self, block: Block, value: int, values: int) -> Floats:
         rows, place = block.rows, value * (len(block.rows.starts) - 1) // values + block.row
-        x = np.zeros(self._n_features)
-        stored = slice(rows.starts[place], rows.starts[place + 1])
-        x[rows.indices[stored]] = rows.values[stored]
-        return x
+        return dense_row(rows, place, self._n_features)
 
 
 def apart(members: Members) -> Members:

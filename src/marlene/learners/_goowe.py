@@ -9,10 +9,11 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN
 from marlene.kernels.forest import Rows
-from marlene.learners._committee import joined, part_of, require
 from marlene.learners._committee_learner import BLOCK, CommitteeLearner
 from marlene.learners._pruned_sets import checked_rows
+from marlene.learners._rows import joined, part_of
 from marlene.learners._shares import as_probabilities, normalised
+from marlene.learners._state import require
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

@@ -9,8 +9,9 @@ import numpy as np
 from river.base import Classifier as RiverClassifier
 
 from marlene.learners._bases import FOREST, base_of, make_base, saved_bank
-from marlene.learners._committee import Transformation, require
-from marlene.learners._state import part_of
+from marlene.learners._committee import Transformation
+from marlene.learners._rows import dense_row
+from marlene.learners._state import part_of, require
 from marlene.trees import HoeffdingForest
 
 if TYPE_CHECKING:
@@ -198,14 +199,6 @@ class BankModels(Models):
         require(parts.size == 0 or parts.shape[1:] == (self._n_parts,), "the base classifiers")
         require(sorted(parts.ravel().tolist()) == bank.ids.tolist(), "the base classifiers")
         self._parts = {int(own[0]): own for own in parts}
-
-
-def dense_row(rows: Rows, row: int, n_features: int) -> Floats:
-    """Return a row with its zeros."""
-    x = np.zeros(n_features)
-    stored = slice(rows.starts[row], rows.starts[row + 1])
-    x[rows.indices[stored]] = rows.values[stored]
-    return x
 
 
 class BasedTransformation(Transformation):

@@ -11,7 +11,8 @@ from marlene._common.errors import MarleneError
 from marlene.kernels import multi_target_state as layout
 from marlene.kernels.forest import Rows
 from marlene.kernels.multi_target import run_tree
-from marlene.learners._committee import Committee, Transformation, require
+from marlene.learners._committee import Committee, Transformation
+from marlene.learners._state import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,8 +10,10 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene.kernels.forest import Rows
 from marlene.learners._bases import FOREST
-from marlene.learners._committee import Committee, joined, part_of, repeated, require
+from marlene.learners._committee import Committee
 from marlene.learners._models import BasedTransformation, Trees
+from marlene.learners._rows import joined, part_of, repeated
+from marlene.learners._state import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

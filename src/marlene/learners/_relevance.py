@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.learners._committee import Committee, part_of
+from marlene.learners._committee import Committee
 from marlene.learners._models import BasedTransformation
+from marlene.learners._rows import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

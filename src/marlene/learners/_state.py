@@ -183,7 +183,7 @@ def plain(name: Hashable) -> Hashable:
     return name
 
 
-def require(holds: bool, what: str) -> None:
+def require(holds: bool | np.bool_, what: str) -> None:
     """Refuse a state of which something does not hold."""
     if not holds:
         raise MarleneError(f"not the state of a learner, or damaged: {what}")

@@ -37,7 +37,7 @@ VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
 }
 PEERS = ("br-marlene", "br-resampled")
 GATE = {"gated": {}, "own": {"transfer": "own"}, "full": {"transfer": "full"}}
-ALARMED = ("marlene", "br-marlene", "br-resampled")
+ALARMED = (WHOLE, *PEERS)
 ALARMS = 5
 CLOSE, CLEAR = 0.01, 0.03
 FIGURES = {"macro_gmean": "Macro", "micro_gmean": "Micro", "label_set_gmean": "Label-set"}
