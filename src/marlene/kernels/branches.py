@@ -28,8 +28,6 @@ class Space(NamedTuple):
 
     Attributes
     ----------
-    scores
-        Two rows of numbers per class.
     branches, lengths
         Class counts of every branch of a split, and one more than the largest class ever counted in it.
     summary
@@ -38,26 +36,30 @@ class Space(NamedTuple):
         Best and second-best gain; feature, sort of test and value of the best.
     votes
         Votes per class.
+    places, counts
+        An entry of a leaf's table for every value of an example, and what is counted there.
     """
 
-    scores: npt.NDArray[np.float64]
     branches: npt.NDArray[np.float64]
     lengths: npt.NDArray[np.int64]
     summary: npt.NDArray[np.float64]
     found: npt.NDArray[np.float64]
     votes: npt.NDArray[np.float64]
+    places: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.float64]
 
 
 @kernel
-def new_space(widest: int, n_classes: int) -> Space:
-    """Return arrays to work in, for splits of up to `widest` branches."""
+def new_space(widest: int, n_classes: int, n_features: int) -> Space:
+    """Return arrays to work in, for splits of up to `widest` branches and examples of up to `n_features` values."""
     return Space(
-        np.empty((2, n_classes)),
         np.empty((widest, n_classes)),
         np.zeros(widest, np.int64),
         np.empty((n_classes, SUMMARY_COLUMNS)),
         np.empty(5),
         np.zeros(n_classes),
+        np.empty(n_features, np.int64),
+        np.empty(n_features),
     )
 
 

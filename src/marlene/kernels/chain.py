@@ -109,7 +109,7 @@ def _ask(
     example = _with_labels(plain, work, known)
     node, branch = route(forest, chain.tree[j], work.dense)
     work.node[j], work.branch[j] = node, branch
-    work.bayes[j] = vote(forest, settings, node, branch, example, learning, space.scores, space.votes)
+    work.bayes[j] = vote(forest, settings, node, branch, example, learning, space, space.votes)
 
 
 @inlined
@@ -221,7 +221,7 @@ def run_chain(
         np.zeros(n_links, np.int8),
         np.zeros(n_links, np.int8),
     )
-    space = new_space(forest.widest, forest.node_count.shape[1])
+    space = new_space(forest.widest, forest.node_count.shape[1], len(forest.kind))
     for row in range(position[0], len(rows.starts) - 1):
         count, missing = _open_row(rows, row, chain.column, work)
         indices, values = work.indices[:count], work.values[:count]

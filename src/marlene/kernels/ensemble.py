@@ -108,7 +108,7 @@ def _ask_one(
             out[0], out[1] = raw[0, h], raw[1, h]
             add_one_present(forest, leaf, views.column, out)
         elif rule != BY_MAJORITY:
-            score(forest, settings, node, example, space.scores, out)
+            score(forest, settings, node, example, space, out)
             raw[0, h], raw[1, h] = out[0], out[1]
         bayes = decide(forest, node, rule, out)
         _note(members, value, h, node, branch, bayes, out)
@@ -338,7 +338,7 @@ def run(
     frozen
         What is written down of trees that learn no more.
     """
-    space = new_space(forest.widest, forest.node_count.shape[1])
+    space = new_space(forest.widest, forest.node_count.shape[1], len(forest.kind))
     position = work.position
     pairs = len(members.positive) > 1
     n = (len(rows.starts) - 1) // len(members.positive)

@@ -137,7 +137,7 @@ def vote(
     branch: int,
     example: Example,
     learning: bool,
-    scratch: Floats,
+    space: Space,
     out: Floats,
 ) -> int:
     """Write the votes of a tree whose `route` is given; return naive Bayes' class, for `learn`.
@@ -146,7 +146,7 @@ def vote(
     """
     rule = rule_of(forest, settings, node, learning) if node >= 0 and branch < 0 else BY_MAJORITY
     if rule != BY_MAJORITY:
-        score(forest, settings, node, example, scratch, out)
+        score(forest, settings, node, example, space, out)
     return decide(forest, node, rule, out)
 
 
@@ -219,7 +219,7 @@ def learn(
     forest.node_count[node, y] += weight
     forest.leaf_weight[leaf, WEIGHTS_SQUARED] += float(weight) * weight
     forest.node[node, CLASSES] = max(forest.node[node, CLASSES], y + 1)
-    observe(forest, leaf, example, y, weight, settings.variance_floor)
+    observe(forest, leaf, example, y, weight, settings.variance_floor, space)
     total = row_sum(forest.node_count, node)
     if total - forest.leaf_weight[leaf, LAST_ATTEMPT] < settings.grace_period:
         return
@@ -248,7 +248,7 @@ def run_block(
     votes before training are written to `out` (rows × trees × classes).
     """
     dense = np.zeros(len(forest.kind))
-    space = new_space(forest.widest, forest.node_count.shape[1])
+    space = new_space(forest.widest, forest.node_count.shape[1], len(forest.kind))
     for row in range(position[0], len(rows.starts) - 1):
         missing = open_row(rows, row, dense)
         stored = slice(rows.starts[row], rows.starts[row + 1])
@@ -257,7 +257,7 @@ def run_block(
         for t in range(position[1], len(trees)):
             node, branch = route(forest, trees[t], dense)
             weight = weights[row, t]
-            bayes_class = vote(forest, settings, node, branch, example, weight > 0, space.scores, out[row, t])
+            bayes_class = vote(forest, settings, node, branch, example, weight > 0, space, out[row, t])
             if weight > 0:
                 if not can_learn(forest, node, branch, example):
                     leaf = forest.node[node, LEAF] if node >= 0 and branch < 0 else -1

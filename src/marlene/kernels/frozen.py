@@ -58,7 +58,7 @@ class Frozen(NamedTuple):
 @kernel
 def freeze_tree(forest: Forest, settings: Settings, tree: int, frozen: Frozen) -> bool:
     """Write down the leaves of a tree that vote by naive Bayes; False if there is no room, perhaps for some."""
-    space = new_space(forest.widest, forest.node_count.shape[1])
+    space = new_space(forest.widest, forest.node_count.shape[1], len(forest.kind))
     out = space.votes
     nothing = Example(forest.nominal, space.found, space.found, False, 0)
     stack = [forest.tree[tree, ROOT] - 1]
@@ -74,7 +74,7 @@ def freeze_tree(forest: Forest, settings: Settings, tree: int, frozen: Frozen) -
         leaf = forest.node[node, LEAF]
         if rule_of(forest, settings, node, False) != BY_BAYES or not is_simple(forest, leaf, nothing):
             continue
-        score(forest, settings, node, nothing, space.scores, out)
+        score(forest, settings, node, nothing, space, out)
         base = out[1] - out[0]
         if not math.isfinite(base):
             continue

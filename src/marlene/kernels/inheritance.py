@@ -109,7 +109,7 @@ def _share_presence(
             inside = (code == value) == (branch == 0) if test == EQUALS_TEST else code == branch
             count = stat[old + place, c, 0] if inside else 0.0
         if count > 0.0 and kinds[own] == 2 and code == 1:
-            count_rare(stat, listed, state, lists, new + place, new, c, count, 0.0)
+            count_rare(0.0, listed, state, lists, new + place, new, c, count, 0.0)
         stat[new + place, c, 0] = count
     refresh_presence(stat, listed, row, state, lists, c)
 

@@ -30,10 +30,20 @@ from marlene.kernels.forest_state import (
     VALUE_SHIFT,
     WEIGHT,
 )
-from marlene.kernels.observers import LOG_2_PI, difference, gaussian, missing_weight, mostly_nonzero, value_weight
+from marlene.kernels.observers import (
+    LOG_2_PI,
+    count_present,
+    difference,
+    find_present,
+    gaussian,
+    missing_weight,
+    mostly_nonzero,
+    value_weight,
+)
 from marlene.kernels.tables import find
 
 if TYPE_CHECKING:
+    from marlene.kernels.branches import Space
     from marlene.kernels.forest import Example
     from marlene.kernels.forest_state import Floats, Forest, Settings
 
@@ -53,9 +63,9 @@ def rule_of(forest: Forest, settings: Settings, node: int, learning: bool) -> in
 
 
 @subkernel
-def score(forest: Forest, settings: Settings, node: int, example: Example, scratch: Floats, out: Floats) -> None:
+def score(forest: Forest, settings: Settings, node: int, example: Example, space: Space, out: Floats) -> None:
     """Write the scores of a leaf's classes by naive Bayes."""
-    log_scores(forest, settings, node, example, scratch, out)
+    log_scores(forest, settings, node, example, space, out)
 
 
 @inlined
@@ -96,7 +106,7 @@ def normalise(counts: Floats, node: int, out: Floats) -> None:
 
 
 @inlined
-def log_scores(forest: Forest, settings: Settings, node: int, example: Example, scratch: Floats, out: Floats) -> None:
+def log_scores(forest: Forest, settings: Settings, node: int, example: Example, space: Space, out: Floats) -> None:
     """Write log prior plus log-likelihood of every class; -infinity for one that cannot be."""
     leaf = forest.node[node, LEAF]
     counts = forest.node_count
@@ -118,7 +128,7 @@ def log_scores(forest: Forest, settings: Settings, node: int, example: Example, 
         else:
             out[c] += forest.leaf_class[leaf, c, BASE_PRESENCE] + forest.leaf_class[leaf, c, BASE_NUMERIC]
     if example.n_numeric < len(example.indices):
-        _add_present(forest, leaf, example, scratch, out)
+        _add_present(forest, leaf, example, space, out)
     if forest.n_numeric > 0:
         half_inverse_floor = 0.5 / settings.variance_floor if settings.variance_floor > 0.0 else np.inf
         _add_numeric(forest, leaf, example, half_inverse_floor, out)
@@ -127,31 +137,27 @@ def log_scores(forest: Forest, settings: Settings, node: int, example: Example, 
 
 
 @inlined
-def _add_present(forest: Forest, leaf: int, example: Example, scratch: Floats, out: Floats) -> None:
-    """Add what the binary features that are 1 change."""
-    keys, index, stat = forest.presence.key, forest.presence.cells, forest.presence.stat
-    kinds, leaf_class, indices = forest.kind, forest.leaf_class, example.indices
-    start, order = forest.leaf[leaf, PRESENCE_START], forest.leaf[leaf, PRESENCE_ORDER] - 1
-    n_classes = len(out)
-    for c in range(n_classes):
-        scratch[0, c] = 1.0
-        scratch[1, c] = 1.0
-    pending = 0
-    for j in range(len(indices)):
-        feature = indices[j]
-        if kinds[feature] != 2:
-            continue
-        entry = find(keys, index, start, order, (1 << VALUE_SHIFT) | feature)
-        for c in range(n_classes):
-            count = 0.0 if entry < 0 else stat[entry, c, 0]
-            scratch[0, c] *= count + 1.0
-            scratch[1, c] *= leaf_class[leaf, c, SEEN] - count + 1.0
-        pending += 1
-        if pending == FACTORS:
-            _flush(scratch, out)
-            pending = 0
-    if pending > 0:
-        _flush(scratch, out)
+def _add_present(forest: Forest, leaf: int, example: Example, space: Space, out: Floats) -> None:
+    """Add what the binary features that are 1 change; there is one logarithm for several factors."""
+    kinds, indices, counts = forest.kind, example.indices, space.counts
+    find_present(forest, leaf, example, space.places)
+    for c in range(len(out)):
+        count_present(forest.presence.stat, space.places, c, len(indices), counts)
+        seen = forest.leaf_class[leaf, c, SEEN]
+        present, absent = 1.0, 1.0
+        pending = 0
+        for j in range(len(indices)):
+            if kinds[indices[j]] != 2:
+                continue
+            present *= counts[j] + 1.0
+            absent *= seen - counts[j] + 1.0
+            pending += 1
+            if pending == FACTORS:
+                out[c] += math.log(present / absent)
+                present, absent = 1.0, 1.0
+                pending = 0
+        if pending > 0:
+            out[c] += math.log(present / absent)
 
 
 @inlined
@@ -168,15 +174,6 @@ def add_one_present(forest: Forest, leaf: int, feature: int, out: Floats) -> Non
     for c in range(len(out)):
         count = 0.0 if entry < 0 else forest.presence.stat[entry, c, 0]
         out[c] += math.log((count + 1.0) / (forest.leaf_class[leaf, c, SEEN] - count + 1.0))
-
-
-@inlined
-def _flush(scratch: Floats, out: Floats) -> None:
-    """One logarithm for several factors."""
-    for c in range(len(out)):
-        out[c] += math.log(scratch[0, c] / scratch[1, c])
-        scratch[0, c] = 1.0
-        scratch[1, c] = 1.0
 
 
 @inlined

@@ -44,7 +44,7 @@ from marlene.kernels.forest_state import (
     VALUE_SHIFT,
     WEIGHT,
 )
-from marlene.kernels.tables import SMALLEST_ORDER, append, find, move_block, order_for
+from marlene.kernels.tables import SMALLEST_ORDER, append, find, find_after, first_look, move_block, order_for
 
 LOG_2_PI = math.log(2.0 * math.pi)
 RARE = 8.0
@@ -55,6 +55,7 @@ LEAST_VARIANCE = 1e-300  # anything less is none, for its inverse would be infin
 
 
 if TYPE_CHECKING:
+    from marlene.kernels.branches import Space
     from marlene.kernels.forest import Example
     from marlene.kernels.forest_state import Floats, Forest, Int32s, Ints
     from marlene.kernels.tables import Table
@@ -69,7 +70,46 @@ def presence_key(feature: int, value: float) -> int:
 
 
 @inlined
-def observe(forest: Forest, leaf: int, example: Example, y: int, weight: float, variance_floor: float) -> None:
+def find_present(forest: Forest, leaf: int, example: Example, places: Ints) -> None:
+    """Write the entry of every value that is not a number in the leaf's presence table, -1 where there is none.
+
+    Tables of many leaves are not in the processor's cache. All cells are asked for before the first is looked at, so
+    that the memory is waited for once and not for every value.
+    """
+    keys, index, kinds, indices, values = (
+        forest.presence.key,
+        forest.presence.cells,
+        forest.kind,
+        example.indices,
+        example.values,
+    )
+    start, order = forest.leaf[leaf, PRESENCE_START], forest.leaf[leaf, PRESENCE_ORDER] - 1
+    if order < 0:
+        for j in range(len(indices)):
+            places[j] = -1
+        return
+    for j in range(len(indices)):
+        places[j] = 0
+        if kinds[indices[j]] > 0 or math.isnan(values[j]):
+            places[j] = first_look(index, start, order, presence_key(indices[j], values[j]))
+    for j in range(len(indices)):
+        if places[j] == 0:
+            places[j] = -1
+        else:
+            places[j] = find_after(keys, index, start, order, presence_key(indices[j], values[j]), places[j])
+
+
+@inlined
+def count_present(stat: Floats, places: Ints, y: int, n: int, counts: Floats) -> None:
+    """Write what `n` entries say of a class, 0 for one that is not there; all are asked for before one is looked at."""
+    for j in range(n):
+        counts[j] = stat[max(places[j], 0), y, 0] * (places[j] >= 0)
+
+
+@inlined
+def observe(
+    forest: Forest, leaf: int, example: Example, y: int, weight: float, variance_floor: float, space: Space
+) -> None:
     """Count an example in the leaf's tables, which have room for it."""
     # Taking a field of a tuple counts references, so that loops work on arrays taken before.
     row, state, lists = forest.leaf[leaf], forest.leaf_class[leaf, y], forest.leaf_list[leaf, y]
@@ -77,8 +117,12 @@ def observe(forest: Forest, leaf: int, example: Example, y: int, weight: float, 
     stat, listed = forest.presence.stat, forest.presence.listed
     numeric_keys, numeric_index, numeric_stat = forest.numeric.key, forest.numeric.cells, forest.numeric.stat
     kinds, indices, values = forest.kind, example.indices, example.values
+    places, counts = space.places, space.counts
     before = state[SEEN]
     state[SEEN] = before + weight
+    if example.n_numeric < len(indices):
+        find_present(forest, leaf, example, places)
+        count_present(stat, places, y, len(indices), counts)
     entry = row[NUMERIC_START] - 1
     for j in range(len(indices)):
         feature = indices[j]
@@ -89,29 +133,30 @@ def observe(forest: Forest, leaf: int, example: Example, y: int, weight: float, 
             # Features that come together were often met together, and then stand next to each other.
             entry += 1
             if entry >= row[NUMERIC_START] + row[NUMERIC_USED] or numeric_keys[entry] != feature:
-                entry = _entry(numeric_keys, numeric_index, row, NUMERIC_START, feature)
+                start, order = row[NUMERIC_START], row[NUMERIC_ORDER] - 1
+                entry = find(numeric_keys, numeric_index, start, order, feature)
+                if entry < 0:
+                    entry = _new_entry(numeric_keys, numeric_index, row, NUMERIC_START, feature)
             _add_value(numeric_stat, state, entry, value, y, weight)
             continue
-        present = _entry(keys, index, row, PRESENCE_START, presence_key(feature, value))
+        present = places[j]
+        if present < 0:
+            present = _new_entry(keys, index, row, PRESENCE_START, presence_key(feature, value))
         if missing:
             row[MET_MISSING] = 1
         elif kind == 2:
-            count_rare(stat, listed, state, lists, present, row[PRESENCE_START], y, weight, before)
-        stat[present, y, 0] += weight
+            count_rare(counts[j], listed, state, lists, present, row[PRESENCE_START], y, weight, before)
+        stat[present, y, 0] = counts[j] + weight
     refresh_presence(stat, listed, row, state, lists, y)
     if forest.n_numeric > 0:
         refresh_numeric(numeric_stat, forest.numeric.listed, row, state, lists, y, variance_floor)
 
 
 @inlined
-def _entry(keys: Ints, index: Ints, row: Ints, column: int, key: int) -> int:
-    """Return the entry of a key in the leaf's table whose block, order and use stand from `column` on."""
-    start, order = row[column], row[column + 1] - 1
-    entry = find(keys, index, start, order, key)
-    if entry < 0:
-        entry = append(keys, index, start, order, row[column + 2], key)
-        row[column + 2] += 1
-    return entry
+def _new_entry(keys: Ints, index: Ints, row: Ints, column: int, key: int) -> int:
+    """Add a key to the leaf's table whose block, order and use stand from `column` on; return its entry."""
+    row[column + 2] += 1
+    return append(keys, index, row[column], row[column + 1] - 1, row[column + 2] - 1, key)
 
 
 @inlined
@@ -124,7 +169,7 @@ def _add_power_sums(sums: Floats, count: float, sign: float) -> None:
 
 @inlined
 def count_rare(
-    stat: Floats,
+    before: float,
     listed: Int32s,
     state: Floats,
     lists: Int32s,
@@ -135,7 +180,6 @@ def count_rare(
     seen_before: float,
 ) -> None:
     """Keep power sums and the list of frequent features true while a count grows by `weight`."""
-    before = stat[entry, y, 0]
     if before == 0.0:
         state[ACTIVE_PRESENCE] += 1.0
     elif RARE * before > seen_before + 1.0:

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING
 
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.performance import (
+    CORRECT,
     FN,
     FP,
     TN,
     TP,
+    WRONG,
     corrected,
     in_lanes,
     judge_votes,
+    lane_sum,
     predictive_values,
-    weighted_sums,
+    weight,
 )
 
 if TYPE_CHECKING:
@@ -33,32 +36,34 @@ if TYPE_CHECKING:
 
 @subkernel
 def _note_values(records: Reals, out: Reals, stop: int) -> None:
-    """Write the predictive values of a task's records, which serve both votes and the judgement."""
+    """Write the predictive values of a task's records, which serve both votes and the judgement, and its weights."""
     one = records.dtype.type(1)
-    tp, fp, tn, fn = records[TP], records[FP], records[TN], records[FN]
-    ppv, not_ppv, npv, not_npv = out[0], out[1], out[2], out[3]
+    tp, fp, tn, fn, correct, wrong = (
+        records[TP],
+        records[FP],
+        records[TN],
+        records[FN],
+        records[CORRECT],
+        records[WRONG],
+    )
+    ppv, not_ppv, npv, not_npv, alpha = out[0], out[1], out[2], out[3], out[4]
     for h in range(stop):
         ppv[h], not_ppv[h], npv[h], not_npv[h] = predictive_values(tp[h], fp[h], tn[h], fn[h], one)
-
-
-@inlined
-def _correct(values: Reals, positive: Reals, negative: Reals, votes: Reals, stop: int) -> None:
-    ppv, not_ppv, npv, not_npv = values[0], values[1], values[2], values[3]
-    for_it, against = votes[0], votes[1]
-    for h in range(stop):
-        for_it[h], against[h] = corrected(positive[h], negative[h], (ppv[h], not_ppv[h], npv[h], not_npv[h]))
+        alpha[h] = weight(correct[h], wrong[h], one)
 
 
 @subkernel
-def _vote(
-    records: Reals, values: Reals, positive: Reals, negative: Reals, scratch: Reals, stop: int, out: Reals
-) -> None:
+def _vote(values: Reals, positive: Reals, negative: Reals, scratch: Reals, stop: int, out: Reals) -> None:
     """Write P(0) and P(1), both 0 without evidence."""
-    _correct(values, positive, negative, scratch, stop)
-    for_it, against = weighted_sums(records, scratch, stop)
-    total = for_it + against
-    out[0] = against / total if total > 0.0 else 0.0
-    out[1] = for_it / total if total > 0.0 else 0.0
+    ppv, not_ppv, npv, not_npv, alpha = values[0], values[1], values[2], values[3], values[4]
+    for_it, against = scratch[0], scratch[1]
+    for h in range(stop):
+        yes, no = corrected(positive[h], negative[h], (ppv[h], not_ppv[h], npv[h], not_npv[h]))
+        for_it[h], against[h] = yes * alpha[h], no * alpha[h]
+    sum_for, sum_against = lane_sum(for_it, stop, scratch[2]), lane_sum(against, stop, scratch[2])
+    total = sum_for + sum_against
+    out[0] = sum_against / total if total > 0.0 else 0.0
+    out[1] = sum_for / total if total > 0.0 else 0.0
 
 
 @subkernel
@@ -72,7 +77,10 @@ def _judge(
     scratch: Reals,
     stop: int,
 ) -> None:
-    _correct(values, positive, negative, scratch, stop)
+    ppv, not_ppv, npv, not_npv = values[0], values[1], values[2], values[3]
+    for_it, against = scratch[0], scratch[1]
+    for h in range(stop):
+        for_it[h], against[h] = corrected(positive[h], negative[h], (ppv[h], not_ppv[h], npv[h], not_npv[h]))
     judge_votes(records, scratch, positive, negative, truth, active, stop)
 
 
@@ -122,11 +130,11 @@ def sweep(
     owner
         The task each member was trained on, where only those vote; else empty.
     scratch
-        Work space (10 × members).
+        Work space (11 × members).
     """
     stop = in_lanes(count)
     alone = len(owner) > 0
-    values, own = scratch[3:7], scratch[7:10]
+    values, own = scratch[3:8], scratch[8:11]
     for task in range(first, last):
         voting = len(assumed) > 0
         judging = len(truth) > 0 and truth[label[task]] >= 0 and condition[given[task]] >= 0
@@ -139,7 +147,7 @@ def sweep(
                     _keep_own(yes, owner, task, own[0])
                     _keep_own(no, owner, task, own[1])
                     yes, no = own[0], own[1]
-                _vote(records[task], values, yes, no, scratch, stop, votes[task, value])
+                _vote(values, yes, no, scratch, stop, votes[task, value])
         if judging:
             value = condition[given[task]]
             yes, no, voters = after[0, value], after[1, value], active

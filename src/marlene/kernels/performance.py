@@ -140,12 +140,11 @@ def judge_votes(
     share_right = records.dtype.type(hardness / sum_right if sum_right > 0.0 else 0.0)
     share_wrong = records.dtype.type(hardness / sum_wrong if sum_wrong > 0.0 else 0.0)
     all_correct, all_wrong = records[CORRECT], records[WRONG]
-    for h in range(stop):
-        all_correct[h] += share_right * right[h]
-        all_wrong[h] += share_wrong * wrong[h]
     hits, misses = (records[TP], records[FN]) if truth else (records[FP], records[TN])
     nothing = records.dtype.type(0)
     for h in range(stop):
+        all_correct[h] += share_right * right[h]
+        all_wrong[h] += share_wrong * wrong[h]
         predicted = active[h] if positive[h] > negative[h] else nothing
         hits[h] += predicted
         misses[h] += active[h] - predicted

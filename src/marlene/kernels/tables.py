@@ -131,6 +131,21 @@ def find(keys: Ints, index: Ints, start: int, order: int, key: int) -> int:
 
 
 @inlined
+def first_look(index: Ints, start: int, order: int, key: int) -> int:
+    """Return what stands in the first cell of a key: what `find` needs to begin with."""
+    return int(index[2 * start + first_cell(key, order)])
+
+
+@inlined
+def find_after(keys: Ints, index: Ints, start: int, order: int, key: int, found: int) -> int:
+    """Return the entry of a key, or -1, after a first look, which found something."""
+    tag = _tag(key)
+    if found >> TAG_SHIFT == tag and tag < AMBIGUOUS:
+        return int(start + (found & PLACE_MASK) - 1)
+    return find(keys, index, start, order, key)
+
+
+@inlined
 def append(keys: Ints, index: Ints, start: int, order: int, used: int, key: int) -> int:
     """Add an entry for a key that is not there yet; the block has room for it."""
     cell = first_cell(key, order)

@@ -154,7 +154,7 @@ class PairEnsemble(Ensemble):
                 active,
                 owner,
                 count,
-                np.zeros((10, records.shape[2]), records.dtype),
+                np.zeros((11, records.shape[2]), records.dtype),
             )
 
         parts = max(1, min(_cores(), len(tasks) * count // WORTH_A_THREAD))
@@ -170,7 +170,7 @@ class PairEnsemble(Ensemble):
         for real in (np.float64, np.float32):
             records, said = np.zeros((0, COLUMNS, LANES), real), np.zeros((2, 2, LANES), real)
             labels, tasks = NO_LABELS, NO_OWNERS
-            work = np.zeros((10, LANES), real)
+            work = np.zeros((11, LANES), real)
             given = (said, labels, False, NO_VOTES, said, labels, labels, said[0, 0])
             sweep(records, tasks, tasks, 0, 0, *given, tasks, 0, work)
 
