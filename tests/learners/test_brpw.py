@@ -61,11 +61,18 @@ def test_recorded_run():
 
 
 @pytest.mark.parametrize(
-    ("policy", "combine"), [("published ddm-oci", "predicted"), ("oracle", "marginal"), ("adwin", "marginal")]
+    ("policy", "options"),
+    [
+        ("published ddm-oci", {"combine": "predicted"}),
+        ("oracle", {"combine": "marginal"}),
+        ("adwin", {"combine": "marginal"}),
+        ("published ddm-oci", {"voters": "own"}),
+        ("oracle", {"voters": "own", "combine": "marginal"}),
+    ],
 )
 @settings(max_examples=3)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_the_same_at_every_step_as_the_naive_version(policy, combine, seed):
+def test_the_same_at_every_step_as_the_naive_version(policy, options, seed):
     rng = np.random.default_rng(seed)
     bank, make_detector = POLICIES[policy]
     trees = []
@@ -74,8 +81,8 @@ def test_the_same_at_every_step_as_the_naive_version(policy, combine, seed):
         trees.append(NaiveHoeffdingTree(kinds=kinds, **TREE))
         return trees[-1]
 
-    naive = NaiveBRPWMarlene(KINDS, make_tree, make_detector, combine=combine)
-    model = BRPWMarlene(base=HoeffdingForest([], **TREE), drift=bank, resampling="expected", combine=combine)
+    naive = NaiveBRPWMarlene(KINDS, make_tree, make_detector, **options)
+    model = BRPWMarlene(base=HoeffdingForest([], **TREE), drift=bank, resampling="expected", **options)
     features = [Feature(str(i), "binary" if kind else "numeric") for i, kind in enumerate(KINDS)]
     streams = {None: examples(rng, 140, 3), "archive": examples(rng, 80, 2)}
     for stream, (_, Y) in streams.items():
@@ -113,7 +120,9 @@ def test_its_labels_are_those_of_br_marlene_alone():
     assert alone.explain(0) == both.explain(0)
 
 
-@pytest.mark.parametrize("options", [{}, OPTIONS, {"pairs": 2}, {"pairs": [(0, 3), (3, 0), (1, 9)]}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, OPTIONS, {"pairs": 2}, {"pairs": 2, "voters": "all"}, {"pairs": [(0, 3), (3, 0), (1, 9)]}], ids=str
+)
 def test_blocks_and_saving_change_nothing(options, tmp_path):
     X, Y = correlated()
     whole, parts = (BRPWMarlene(drift=sensitive(), **options) for _ in range(2))
@@ -179,6 +188,18 @@ def test_marginal_weights_both_values():
     np.testing.assert_allclose(added, [[0.8 * 0.2, 0.8 * 0.8], [0, 0]])
 
 
+def test_who_votes_by_default():
+    X, Y = correlated()
+    found = {voters: BRPWMarlene(pairs=2, voters=voters).test_then_train(X, Y) for voters in (None, "own", "all")}
+    np.testing.assert_array_equal(found[None], found["own"])
+    assert not np.array_equal(found[None], found["all"])
+    model = BRPWMarlene(pairs=2)
+    model.learn_many(X, Y)
+    given, label = model._pair_ensemble.target.labels[0]
+    assert {row["label"] for row in model.explain_pair(given, label) if row["weight"] > 0} == {(given, label)}
+    assert model.aswr() == 0
+
+
 def test_options_change_what_is_predicted():
     X, Y = correlated()
     usual = BRPWMarlene().test_then_train(X, Y)
@@ -201,12 +222,12 @@ def test_partners_are_the_labels_that_depend_on_each_other():
 def test_partners_change_and_old_classifiers_stay():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(1200, 3)), rng.integers(0, 2, (1200, 3)).astype(np.int8)
-    Y[:600, 1] = Y[:600, 0]
-    Y[600:, 2] = Y[600:, 0]
+    Y[:200, 1] = Y[:200, 0]
+    Y[200:, 2] = Y[200:, 0]
     model = BRPWMarlene(pairs=1, drift=None)
-    model.learn_many(X[:600], Y[:600])
+    model.learn_many(X[:200], Y[:200])
     assert (1, 0) in model._pair_ensemble.target.labels
-    model.learn_many(X[600:], Y[600:])
+    model.learn_many(X[200:], Y[200:])
     ensemble = model._pair_ensemble
     assert (2, 0) in ensemble.target.labels
     assert (1, 0) not in ensemble.target.labels
@@ -224,7 +245,12 @@ def test_a_label_is_not_its_own_partner():
 def test_memory_is_said_before_it_is_taken():
     model = BRPWMarlene()
     assert model.memory_estimate(103, 500) > 10506**2 * 24 / 1e6
-    assert BRPWMarlene(pairs=5).memory_estimate(103, 500) < model.memory_estimate(103, 500) / 50
+    few = BRPWMarlene(pairs=5)
+    assert few.memory_estimate(103, 500) < model.memory_estimate(103, 500) / 50
+    assert few.memory_estimate(1000, 50) == pytest.approx(10 * few.memory_estimate(100, 50))
+    few.declare([Feature("x", "numeric")], range(60))
+    few.learn_many(np.zeros((EVERY, 1)), np.random.default_rng(0).integers(0, 2, (EVERY, 60)))
+    assert few._pair_ensemble.records.shape[0] == 1
     small = BRPWMarlene(max_memory=0.01)
     with pytest.raises(
         MarleneError, match=r"pairs of 50 labels take about [\d,]+ MB, and 0 MB are allowed: model fewer"

@@ -203,6 +203,7 @@ class Ensemble:
         self.make_detector = make_detector
         self.resampling = resampling
         self.ignore_drift_without_background = ignore_drift_without_background
+        self.own_voters_only = False
         self.models: list[SubClassifier] = []
         self.records: dict[tuple[SubClassifier, Label], Record] = {}
         self.tasks: dict[tuple[Stream, Label], Task] = {}
@@ -299,18 +300,25 @@ class Ensemble:
     def _update_records(self, examples: Mapping[Label, Example]) -> None:
         """Everybody votes again, after training; counts of this example come last (spec section 3)."""
         for label, (x, truth) in examples.items():
-            records = [self.records[model, label] for model in self.models]
-            calibrated = [record.calibrated(model.votes(x)) for model, record in zip(self.models, records, strict=True)]
+            voters = self.voters(label)
+            records = [self.records[model, label] for model in voters]
+            calibrated = [record.calibrated(model.votes(x)) for model, record in zip(voters, records, strict=True)]
             all_right = total([votes[truth] for votes in calibrated])
             all_wrong = total([votes[1 - truth] for votes in calibrated])
-            for model, record, votes in zip(self.models, records, calibrated, strict=True):
+            for model, record, votes in zip(voters, records, calibrated, strict=True):
                 record.score(votes[truth], votes[1 - truth], all_right, all_wrong)
                 record.count(model.predict(x), truth)
+
+    def voters(self, label: Label) -> list[SubClassifier]:
+        """Who votes on a target task: everybody, or those trained on it only."""
+        if not self.own_voters_only:
+            return self.models
+        return [model for model in self.models if (model.stream, model.label) == (TARGET, label)]
 
     def task_evidence(self, label: Label, x: Sequence[float]) -> Votes:
         """Weighted sum of the calibrated votes for 0 and 1, for one target task (spec section 4)."""
         negative = positive = 0.0
-        for model in self.models:
+        for model in self.voters(label):
             record = self.records[model, label]
             against, in_favour = record.calibrated(model.votes(x))
             negative += record.alpha * against

@@ -57,6 +57,8 @@ class NaiveBRPWMarlene:
         condition on both values, each weighted with its own.
     pairs
         Pairs to model in every stream that has both labels; None for all.
+    voters
+        ``"all"``: everybody votes on a pair. ``"own"``: those trained on it in the target only.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class NaiveBRPWMarlene:
         resampling: Callable[[Stream, Label, int, int, float], int] = expected,
         combine: str = "predicted",
         pairs: Iterable[Pair] | None = None,
+        voters: str = "all",
         ignore_drift_without_background: bool = False,
     ) -> None:
         if combine not in COMBINATIONS:
@@ -86,6 +89,8 @@ class NaiveBRPWMarlene:
             resampling=resampling,
             ignore_drift_without_background=ignore_drift_without_background,
         )
+
+        self.pw.own_voters_only = voters == "own"
 
     def learn(self, x: Sequence[float], y: Mapping[Label, int], stream: Stream = TARGET) -> None:
         """Learn one example of a stream: every pair is given the true value of its first label."""

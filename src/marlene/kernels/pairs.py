@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.performance import (
+    COLUMNS,
     CORRECT,
     FN,
     FP,
@@ -25,7 +28,6 @@ from marlene.kernels.performance import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from marlene.kernels.forest_state import Ints
@@ -84,12 +86,45 @@ def _judge(
     judge_votes(records, scratch, positive, negative, truth, active, stop)
 
 
+@subkernel
+def _one_task(
+    records: Reals,
+    before: Reals,
+    assumed: int,
+    both: bool,
+    votes: Reals,
+    after: Reals,
+    truth: int,
+    condition: int,
+    active: Reals,
+    scratch: Reals,
+    stop: int,
+) -> None:
+    """Vote on a task if a value is assumed, and judge if the truth is known; -1 stands for neither."""
+    values = scratch[3:8]
+    if assumed >= 0 or truth >= 0:
+        _note_values(records, values, stop)
+    for value in range(2):
+        if assumed >= 0 and (both or value == assumed):
+            _vote(values, before[0, value], before[1, value], scratch, stop, votes[value])
+    if truth >= 0:
+        _judge(records, values, after[0, condition], after[1, condition], truth, active, scratch, stop)
+
+
 @inlined
-def _keep_own(values: Reals, owner: Ints, task: int, out: Reals) -> None:
-    """Write the values of the members trained on a task, 0 for all others."""
-    nothing = values.dtype.type(0)
-    for h in range(len(values)):
-        out[h] = values[h] if owner[h] == task else nothing
+def _collect(numbers: Reals, chosen: Ints, out: Reals) -> None:
+    """Write the columns of some members side by side, and 0 in the places left."""
+    for row in range(len(numbers)):
+        for i in range(out.shape[1]):
+            out[row, i] = numbers[row, chosen[i]] if i < len(chosen) else 0
+
+
+@inlined
+def _return(numbers: Reals, chosen: Ints, out: Reals) -> None:
+    """Write back what `_collect` has written."""
+    for row in range(len(numbers)):
+        for i in range(len(chosen)):
+            out[row, chosen[i]] = numbers[row, i]
 
 
 @kernel
@@ -107,14 +142,16 @@ def sweep(
     truth: Labels,
     condition: Labels,
     active: Reals,
-    owner: Ints,
+    own: Ints,
+    starts: Ints,
     count: int,
-    scratch: Reals,
 ) -> None:
     """Vote on an example and judge it, for the tasks from `first` to `last`.
 
     Parameters
     ----------
+    records
+        Those of every task and member; where a task's own members vote alone, one for each member.
     label, given
         The columns of every task's label and of the label it depends on.
     before, after
@@ -127,33 +164,31 @@ def sweep(
         Where P(0) and P(1) go (tasks × values × 2); both are 0 without evidence.
     truth, condition
         True labels, and the values that the votes judged depend on; if empty, nothing is judged.
-    owner
-        The task each member was trained on, where only those vote; else empty.
-    scratch
-        Work space (11 × members).
+    active
+        1 for members that vote, else 0.
+    own, starts
+        Task by task the members trained on it, and where those of each begin, if only they vote; else empty.
+    count
+        How many members vote on a task, at most.
     """
     stop = in_lanes(count)
-    alone = len(owner) > 0
-    values, own = scratch[3:8], scratch[8:11]
+    alone = len(starts) > 0
+    scratch = np.empty((8, stop), records.dtype)
+    width = stop if alone else 0
+    few_records, few_active = np.empty((COLUMNS, width), records.dtype), np.empty((1, width), records.dtype)
+    few_before, few_after = np.empty((2, 2, width), records.dtype), np.empty((2, 2, width), records.dtype)
     for task in range(first, last):
-        voting = len(assumed) > 0
-        judging = len(truth) > 0 and truth[label[task]] >= 0 and condition[given[task]] >= 0
-        if voting or judging:
-            _note_values(records[task], values, stop)
-        for value in range(2):
-            if voting and (both or value == assumed[given[task]]):
-                yes, no = before[0, value], before[1, value]
-                if alone:
-                    _keep_own(yes, owner, task, own[0])
-                    _keep_own(no, owner, task, own[1])
-                    yes, no = own[0], own[1]
-                _vote(values, yes, no, scratch, stop, votes[task, value])
-        if judging:
-            value = condition[given[task]]
-            yes, no, voters = after[0, value], after[1, value], active
-            if alone:
-                _keep_own(yes, owner, task, own[0])
-                _keep_own(no, owner, task, own[1])
-                _keep_own(active, owner, task, own[2])
-                yes, no, voters = own[0], own[1], own[2]
-            _judge(records[task], values, yes, no, truth[label[task]], voters, scratch, stop)
+        value = assumed[given[task]] if len(assumed) > 0 else -1
+        known = len(truth) > 0 and condition[given[task]] >= 0
+        y, v = (truth[label[task]], condition[given[task]]) if known else (-1, 0)
+        if not alone:
+            _one_task(records[task], before, value, both, votes[task], after, y, v, active, scratch, stop)
+            continue
+        chosen = own[starts[task] : starts[task + 1]]
+        _collect(records[0], chosen, few_records)
+        _collect(active.reshape(1, -1), chosen, few_active)
+        for side in range(2):
+            _collect(before[side], chosen, few_before[side])
+            _collect(after[side], chosen, few_after[side])
+        _one_task(few_records, few_before, value, both, votes[task], few_after, y, v, few_active[0], scratch, stop)
+        _return(few_records, chosen, records[0])

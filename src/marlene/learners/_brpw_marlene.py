@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.resources import free_memory_mb
 from marlene.drift import make_bank
-from marlene.kernels.performance import COLUMNS
 from marlene.learners._bases import make_base
 from marlene.learners._br_marlene import BRMarlene
 from marlene.learners._dependence import EVERY, Dependence
@@ -67,7 +67,8 @@ class BRPWMarlene(BRMarlene):
     pooling
         What all pairs say about a label is added up ("sum", the paper), or its "mean" is taken.
     voters
-        Who votes on a pair: "all" sub-classifiers (the paper) or its "own", those trained on it.
+        Who votes on a pair: "all" sub-classifiers (the paper) or its "own", those trained on it in the target. None:
+        "own" where `pairs` is a number, so that the cost grows as labels × m, otherwise "all".
     max_memory
         Megabytes the table of records may take, with the trees; more is refused before it is taken. None: 70 % of the
         memory that is free.
@@ -98,7 +99,7 @@ class BRPWMarlene(BRMarlene):
         combine: str = "predicted",
         weighting: str = "true",
         pooling: str = "sum",
-        voters: str = "all",
+        voters: str | None = None,
         max_memory: float | None = None,
     ) -> None:
         super().__init__(base, drift, features, resampling, seed, max_models)
@@ -111,8 +112,10 @@ class BRPWMarlene(BRMarlene):
         _one_of("combine", combine, COMBINE)
         _one_of("weighting", weighting, WEIGHTING)
         _one_of("pooling", pooling, POOLING)
-        _one_of("voters", voters, VOTERS)
         _check_pairs(pairs)
+        by_number = isinstance(pairs, int)
+        chosen = ("own" if by_number else "all") if voters is None else voters
+        _one_of("voters", chosen, VOTERS)
         self._pair_ensemble = PairEnsemble(
             make_base(base),
             make_bank(drift),
@@ -122,7 +125,7 @@ class BRPWMarlene(BRMarlene):
             transfer=True,
         )
         self._pair_ensemble.both = combine == "marginal"
-        self._pair_ensemble.own = voters == "own"
+        self._pair_ensemble.own = chosen == "own"
         self._pair_ensemble.by_prediction = weighting == "predicted"
         self._given: int | None = None
         self._dependence: dict[str | None, Dependence] = {}
@@ -137,7 +140,8 @@ class BRPWMarlene(BRMarlene):
             n_pairs = labels * min(self.pairs, labels - 1)
         elif not isinstance(self.pairs, str):
             n_pairs = len(self.pairs)
-        records = n_pairs * n_pairs * COLUMNS * np.dtype(self._pair_ensemble.precision_for(n_pairs)).itemsize
+        shape, precision = self._pair_ensemble.record_layout(n_pairs, n_pairs)
+        records = math.prod(shape) * np.dtype(precision).itemsize
         return (records + (labels + n_pairs) * features * BYTES_PER_ENTRY) / 1e6
 
     def _add_features(self, widened: Mapping[int, int], kinds: list[int | str]) -> None:
@@ -243,7 +247,7 @@ class BRPWMarlene(BRMarlene):
     def aswr(self) -> float:
         """Return the average source weight ratio of pairs: the weight of other pairs and streams (paper, VII-C)."""
         ensemble = self._pair_ensemble
-        if not len(ensemble.target):
+        if not len(ensemble.target) or ensemble.own:
             return 0.0
         weights = ensemble.judged()[:, 0]
         total = weights.sum(axis=1)

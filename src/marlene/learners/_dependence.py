@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 EVERY = 100
 """Examples after which partners are chosen anew."""
-FADING = 0.9
+FADING = 0.99
 """What is left of the counts after as many examples."""
-LOYALTY = 1.25
+LOYALTY = 4.0
 """By what factor a new partner must be better than one that is there."""
 
 

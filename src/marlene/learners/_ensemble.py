@@ -9,9 +9,9 @@ import numpy as np
 
 from marlene.drift import DRIFT, IN_CONTROL, WARNING
 from marlene.kernels import ensemble_state as kernels
-from marlene.kernels.performance import COLUMNS, CORRECT, LANES, TN, TP, judge
+from marlene.kernels.performance import COLUMNS, CORRECT, TN, TP, judge
 from marlene.learners._driver import BankDriver, Block, ForestDriver, apart
-from marlene.learners._members import Origin, clear_member, empty_members, grown_members, member_key
+from marlene.learners._members import Origin, clear_member, empty_members, grown_members, member_key, whole_lanes
 from marlene.learners._tasks import NONE, StreamTasks
 from marlene.trees import HoeffdingForest
 
@@ -136,19 +136,26 @@ class Ensemble:
             # Records are tasks × members, and while they are moved there are two of them. Room takes no memory until
             # it is used, so that there is enough of it not to move many often.
             more = members if members < MANY_MEMBERS else members // 2
-            capacity = (members + more + LANES - 1) // LANES * LANES
+            capacity = whole_lanes(members + more)
         if capacity > len(self.members.tree):
             self.members = grown_members(self.members, capacity)
-        before = self.records.shape
-        wanted = (len(self.target), COLUMNS, capacity)
+        before, (wanted, precision) = self.records.shape, self.record_layout(len(self.target), capacity)
         if wanted != before:
-            records = np.zeros(wanted, self.precision_for(wanted[0]))
+            records = np.zeros(wanted, precision)
             records[: before[0], :, : before[2]] = self.records
             self.records = records
 
-    def precision_for(self, n_tasks: int) -> type[np.floating[Any]]:  # noqa: ARG002 (others look at it)
-        """Return how precise the records of so many tasks are."""
-        return np.float64
+    def record_layout(self, n_tasks: int, capacity: int) -> tuple[tuple[int, int, int], type[np.floating[Any]]]:
+        """Return shape and precision of the records of so many target tasks and members."""
+        return (n_tasks, COLUMNS, capacity), np.float64
+
+    def reset_records(self, task: int) -> None:
+        """Forget how anyone did on a target task."""
+        self.records[task] = 0
+
+    def _drop_records(self, gone: Ints) -> None:
+        """Remove the records of target tasks."""
+        self.records = np.delete(self.records, gone, axis=0)
 
     def columns_of(self, tasks: StreamTasks) -> tuple[Ints, Ints]:
         """Return the columns of the labels of tasks, and of the labels these are given."""
@@ -164,10 +171,10 @@ class Ensemble:
             self._drop_background(tasks, task)
             self._retire(int(tasks.latest[task]))
         self.detectors.remove(tasks.detector[gone])
+        if tasks.name is None:
+            self._drop_records(gone)
         tasks.remove(gone)
         self._owner = None
-        if tasks.name is None:
-            self.records = np.delete(self.records, gone, axis=0)
 
     def run(self, tasks: StreamTasks, rows: Rows, truth: Truth, probabilities: Floats) -> None:
         """Learn rows one after the other; before each, write P(label) of the target tasks if there is room for it.
@@ -258,7 +265,7 @@ class Ensemble:
         tasks.drifts.append((tasks.seen, task))
         self.detectors.reset([tasks.detector[task]])
         if tasks.name is None:
-            self.records[task] = 0
+            self.reset_records(task)
         if self.transfer:
             self._keep_within_limit()
         else:
@@ -268,7 +275,7 @@ class Ensemble:
     def _own_vote_only(self, tasks: StreamTasks, task: int) -> None:
         """Without transfer, the latest sub-classifier of a target task has all the weight, taken at its word."""
         if not self.transfer and tasks.name is None:
-            self.records[task] = 0
+            self.reset_records(task)
             self.records[task, [TP, TN, CORRECT], tasks.latest[task]] = 1
 
     def _keep_within_limit(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene.kernels.ensemble_state import Members
+from marlene.kernels.performance import LANES
 from marlene.kernels.resampling import mix_many
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ def member_key(seed: int, stream: str | None, label: Hashable, number: int) -> n
     """Return what the random numbers of the `number`-th sub-classifier of a task depend on."""
     parts = (int(seed) & (2**64 - 1), stable_hash(stream), stable_hash(label), number)
     return np.uint64(mix_many(np.array(parts, np.uint64)))
+
+
+def whole_lanes(count: int) -> int:
+    """Return the number of places that whole lanes of `count` sub-classifiers take."""
+    return (count + LANES - 1) // LANES * LANES
 
 
 def empty_members(capacity: int, values: int = 1) -> Members:

@@ -35,7 +35,7 @@ PRECISE_UP_TO = 100
 WORTH_A_THREAD = 200_000
 """Records for which a thread of its own pays."""
 NO_LABELS = np.zeros(0, np.int8)
-NO_OWNERS = np.zeros(0, np.int64)
+NO_MEMBERS = np.zeros(0, np.int64)
 NO_VOTES = np.zeros((0, 2, 2))
 NO_RECORDS = np.zeros((0, COLUMNS, 0))
 
@@ -67,6 +67,7 @@ class PairEnsemble(Ensemble):
         super().__init__(*arguments, **settings)
         self.columns: dict[str | None, dict[Hashable, int]] = {None: {}}
         self._votes: Floats = np.zeros((0, 0, 2, 2))
+        self._lists = NO_MEMBERS, NO_MEMBERS, NO_MEMBERS
 
     def add_pairs(self, stream: str | None, pairs: Sequence[Pair]) -> None:
         """Start a sub-classifier for each pair the stream has not had yet."""
@@ -88,9 +89,43 @@ class PairEnsemble(Ensemble):
         column = self.columns[tasks.name]
         return isinstance(label, tuple) and len(label) == 2 and label[0] in column and label[1] in column
 
-    def precision_for(self, n_tasks: int) -> type[np.floating[Any]]:
-        """Return how precise the records of so many pairs are."""
-        return np.float64 if n_tasks <= PRECISE_UP_TO else np.float32
+    def record_layout(self, n_tasks: int, capacity: int) -> tuple[tuple[int, int, int], type[np.floating[Any]]]:
+        """Return shape and precision of the records; where a pair's own sub-classifiers vote alone, each has one."""
+        if self.own:
+            return super().record_layout(min(1, n_tasks), capacity)
+        return (n_tasks, COLUMNS, capacity), np.float64 if n_tasks <= PRECISE_UP_TO else np.float32
+
+    def reset_records(self, task: int) -> None:
+        """Forget how anyone did on a pair."""
+        if self.own:
+            self.records[:, :, self.owners() == task] = 0
+        else:
+            super().reset_records(task)
+
+    def _drop_records(self, gone: Ints) -> None:
+        if self.own:
+            self.records[:, :, np.isin(self.owners(), gone)] = 0
+        else:
+            super()._drop_records(gone)
+
+    def judged(self, task: int | None = None) -> Floats:
+        """Return weight, positive and negative predictive value (pairs, or one × 3 × members).
+
+        Where a pair's own sub-classifiers vote alone, all pairs together have one row.
+        """
+        if not self.own or task is None:
+            return super().judged(task)
+        return np.where(self.owners() == task, super().judged(0), 0.0)
+
+    def _own_members(self) -> tuple[Ints, Ints]:
+        """Return pair by pair the sub-classifiers trained on it, and where those of each begin."""
+        owner = self.owners()
+        if self._lists[0] is not owner:
+            known = np.flatnonzero(owner != NONE)
+            counts = np.bincount(owner[known], minlength=len(self.target))
+            by_task = known[np.argsort(owner[known], kind="stable")]
+            self._lists = owner, by_task, np.concatenate([[0], np.cumsum(counts)])
+        return self._lists[1:]
 
     def learn(self, tasks: StreamTasks, rows: Rows, truth: Labels, assumed: Labels, votes: Floats) -> None:
         """Learn rows one after the other; where labels are assumed, write what was said of each before it was learnt.
@@ -135,7 +170,8 @@ class PairEnsemble(Ensemble):
             array.astype(records.dtype, copy=False)
             for array in (self.driver.before, np.stack([members.positive, members.negative]), members.active)
         )
-        owner = self.owners() if self.own else NO_OWNERS
+        own, starts = self._own_members() if self.own else (NO_MEMBERS, NO_MEMBERS)
+        voters = int(np.diff(starts).max(initial=0)) if self.own else count
 
         def part(first: int, last: int) -> None:
             sweep(
@@ -152,12 +188,12 @@ class PairEnsemble(Ensemble):
                 truth,
                 condition,
                 active,
-                owner,
-                count,
-                np.zeros((11, records.shape[2]), records.dtype),
+                own,
+                starts,
+                voters,
             )
 
-        parts = max(1, min(_cores(), len(tasks) * count // WORTH_A_THREAD))
+        parts = max(1, min(_cores(), len(tasks) * voters // WORTH_A_THREAD))
         if parts == 1:
             part(0, len(tasks))
         else:
@@ -169,10 +205,9 @@ class PairEnsemble(Ensemble):
         """Compile the kernels for records of either precision, or load them from the cache."""
         for real in (np.float64, np.float32):
             records, said = np.zeros((0, COLUMNS, LANES), real), np.zeros((2, 2, LANES), real)
-            labels, tasks = NO_LABELS, NO_OWNERS
-            work = np.zeros((11, LANES), real)
+            labels, tasks = NO_LABELS, NO_MEMBERS
             given = (said, labels, False, NO_VOTES, said, labels, labels, said[0, 0])
-            sweep(records, tasks, tasks, 0, 0, *given, tasks, 0, work)
+            sweep(records, tasks, tasks, 0, 0, *given, tasks, tasks, 0)
 
 
 @cache

@@ -10,11 +10,10 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene.drift import BANKS
-from marlene.kernels.performance import COLUMNS, LANES
 from marlene.learners._bases import NOT_SAVED, saved_bank
 from marlene.learners._ensemble import FIRST_CAPACITY
 from marlene.learners._features import KINDS
-from marlene.learners._members import TRAINED, Origin, empty_members, saved_fields
+from marlene.learners._members import TRAINED, Origin, empty_members, saved_fields, whole_lanes
 from marlene.learners._tasks import NONE, StreamTasks
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str,
     detectors = BANKS[header["detectors"]["name"]].from_state(part_of(arrays, "detectors."))
     origins = [o and Origin(o[0], _unlisted(o[1]), int(o[2])) for o in header["origins"]]
     count = len(origins)
-    capacity = max(FIRST_CAPACITY, (count + LANES - 1) // LANES * LANES)
+    capacity = max(FIRST_CAPACITY, whole_lanes(count))
     members = empty_members(capacity, ensemble.values)
     for name in TRAINED:
         getattr(members, name)[:count] = arrays[f"members.{name}"]
@@ -148,7 +147,7 @@ def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str,
         require(len(set(used.tolist())) == len(used), f"the same {name} in two tasks")
     learning = np.concatenate([np.append(tasks.latest, tasks.background) for tasks in streams.values()])
     require(len(set(learning.tolist()) - {NONE}) == int((learning != NONE).sum()), "the background classifiers")
-    records = np.zeros((len(streams[None]), COLUMNS, capacity), ensemble.precision_for(len(streams[None])))
+    records = np.zeros(*ensemble.record_layout(len(streams[None]), capacity))
     records[:, :, :count] = arrays["records"]
     ensemble.adopt(forest, detectors)
     ensemble.streams, ensemble.origins = streams, origins
