@@ -1,12 +1,12 @@
-"""The performance table of pairs of labels: one sweep through it votes on an example and judges it.
+"""The performance table of pairs of labels: one sweep through it votes on some examples and judges them.
 
-The records of a task lie together and stay in the processor's cache while both is done, and a task knows of no other:
+The records of a task lie together and stay in the processor's cache while that is done, and a task knows of no other:
 tasks may be shared out among threads in any way.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,32 @@ if TYPE_CHECKING:
     from marlene.kernels.performance import Reals
 
     Labels = npt.NDArray[np.int8]
+
+
+class Waiting(NamedTuple):
+    """What was said of examples that are not swept yet.
+
+    Attributes
+    ----------
+    before, after
+        Votes for and against before and after training (examples × 2 × values × members).
+    active
+        1 for members that vote, else 0 (examples × members).
+    assumed
+        The values of labels the votes depend on, -1 where no vote is wanted (examples × labels).
+    truth, condition
+        True labels, and the values that the votes judged depend on, -1 where they are not known (examples × labels).
+    counts
+        How many places of the members were in use before and after training (examples × 2).
+    """
+
+    before: Reals
+    after: Reals
+    active: Reals
+    assumed: Labels
+    truth: Labels
+    condition: Labels
+    counts: Ints
 
 
 @subkernel
@@ -86,31 +112,6 @@ def _judge(
     judge_votes(records, scratch, positive, negative, truth, active, stop)
 
 
-@subkernel
-def _one_task(
-    records: Reals,
-    before: Reals,
-    assumed: int,
-    both: bool,
-    votes: Reals,
-    after: Reals,
-    truth: int,
-    condition: int,
-    active: Reals,
-    scratch: Reals,
-    stop: int,
-) -> None:
-    """Vote on a task if a value is assumed, and judge if the truth is known; -1 stands for neither."""
-    values = scratch[3:8]
-    if assumed >= 0 or truth >= 0:
-        _note_values(records, values, stop)
-    for value in range(2):
-        if assumed >= 0 and (both or value == assumed):
-            _vote(values, before[0, value], before[1, value], scratch, stop, votes[value])
-    if truth >= 0:
-        _judge(records, values, after[0, condition], after[1, condition], truth, active, scratch, stop)
-
-
 @inlined
 def _collect(numbers: Reals, chosen: Ints, out: Reals) -> None:
     """Write the columns of some members side by side, and 0 in the places left."""
@@ -127,6 +128,46 @@ def _return(numbers: Reals, chosen: Ints, out: Reals) -> None:
             out[row, chosen[i]] = numbers[row, i]
 
 
+@subkernel
+def _one_step(
+    records: Reals,
+    waiting: Waiting,
+    step: int,
+    label: int,
+    given: int,
+    both: bool,
+    votes: npt.NDArray[np.float64],
+    noted: bool,
+    scratch: Reals,
+    chosen: Ints,
+    few: Reals,
+) -> bool:
+    """Vote on an example (step 2 row) or judge it (step 2 row + 1); return whether the values noted still hold."""
+    row, judging = step // 2, step % 2
+    value = waiting.condition[row, given] if judging else waiting.assumed[row, given]
+    truth = waiting.truth[row, label]
+    if value < 0 or (judging and truth < 0):
+        return noted
+    values = scratch[3:8]
+    if not noted:
+        _note_values(records, values, scratch.shape[1])
+    stop = in_lanes(waiting.counts[row, judging])
+    said, active = (waiting.after if judging else waiting.before)[row], waiting.active[row]
+    if few.shape[2] > 0:
+        stop = in_lanes(len(chosen))
+        for side in range(2):
+            _collect(said[side], chosen, few[side])
+        _collect(waiting.active[row : row + 1], chosen, few[2])
+        said, active = few[:2], few[2, 0]
+    if judging:
+        _judge(records, values, said[0, value], said[1, value], truth, active, scratch, stop)
+        return False
+    for v in range(2):
+        if both or v == value:
+            _vote(values, said[0, v], said[1, v], scratch, stop, votes[row, v])
+    return True
+
+
 @kernel
 def sweep(
     records: Reals,
@@ -134,19 +175,16 @@ def sweep(
     given: Ints,
     first: int,
     last: int,
-    before: Reals,
-    assumed: Labels,
+    waiting: Waiting,
+    done: Ints,
+    steps: int,
     both: bool,
     votes: npt.NDArray[np.float64],
-    after: Reals,
-    truth: Labels,
-    condition: Labels,
-    active: Reals,
     own: Ints,
     starts: Ints,
     count: int,
 ) -> None:
-    """Vote on an example and judge it, for the tasks from `first` to `last`.
+    """Vote on examples and judge them one after the other, for the tasks from `first` to `last`.
 
     Parameters
     ----------
@@ -154,18 +192,12 @@ def sweep(
         Those of every task and member; where a task's own members vote alone, one for each member.
     label, given
         The columns of every task's label and of the label it depends on.
-    before, after
-        Votes for and against before and after training (2 × values × members).
-    assumed
-        The values of labels the votes depend on; if empty, nothing is voted on.
+    done, steps
+        How many steps every task has made, and is to make; an example takes two, a vote and a judgement.
     both
         Whether the votes for both values are wanted.
     votes
-        Where P(0) and P(1) go (tasks × values × 2); both are 0 without evidence.
-    truth, condition
-        True labels, and the values that the votes judged depend on; if empty, nothing is judged.
-    active
-        1 for members that vote, else 0.
+        Where P(0) and P(1) go (examples × tasks × values × 2); both are 0 without evidence.
     own, starts
         Task by task the members trained on it, and where those of each begin, if only they vote; else empty.
     count
@@ -174,21 +206,18 @@ def sweep(
     stop = in_lanes(count)
     alone = len(starts) > 0
     scratch = np.empty((8, stop), records.dtype)
-    width = stop if alone else 0
-    few_records, few_active = np.empty((COLUMNS, width), records.dtype), np.empty((1, width), records.dtype)
-    few_before, few_after = np.empty((2, 2, width), records.dtype), np.empty((2, 2, width), records.dtype)
+    few_records = np.empty((COLUMNS, stop if alone else 0), records.dtype)
+    few = np.empty((3, 2, stop if alone else 0), records.dtype)
     for task in range(first, last):
-        value = assumed[given[task]] if len(assumed) > 0 else -1
-        known = len(truth) > 0 and condition[given[task]] >= 0
-        y, v = (truth[label[task]], condition[given[task]]) if known else (-1, 0)
-        if not alone:
-            _one_task(records[task], before, value, both, votes[task], after, y, v, active, scratch, stop)
-            continue
-        chosen = own[starts[task] : starts[task + 1]]
-        _collect(records[0], chosen, few_records)
-        _collect(active.reshape(1, -1), chosen, few_active)
-        for side in range(2):
-            _collect(before[side], chosen, few_before[side])
-            _collect(after[side], chosen, few_after[side])
-        _one_task(few_records, few_before, value, both, votes[task], few_after, y, v, few_active[0], scratch, stop)
-        _return(few_records, chosen, records[0])
+        table, chosen = records[0 if alone else task], own[:0]
+        if alone:
+            chosen = own[starts[task] : starts[task + 1]]
+            _collect(table, chosen, few_records)
+            table = few_records
+        noted = False
+        for step in range(done[task], steps):
+            said = votes[:, task]
+            noted = _one_step(table, waiting, step, label[task], given[task], both, said, noted, scratch, chosen, few)
+        done[task] = steps
+        if alone:
+            _return(few_records, chosen, records[0])

@@ -88,7 +88,6 @@ class Block:
         self.everyone = everyone
         self.clock = clock
         self.assumed = truth[:0] if assumed is None else assumed
-        self.voted = -1
         self.position = np.zeros(3, np.int64)
 
     @property

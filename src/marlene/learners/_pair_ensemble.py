@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.drift import DRIFT, WARNING
+from marlene.drift import DRIFT
 from marlene.kernels import ensemble_state as kernels
 from marlene.kernels.pairs import sweep
 from marlene.kernels.performance import COLUMNS, LANES
 from marlene.learners._driver import Block, apart
 from marlene.learners._ensemble import NO_PROBABILITIES, Ensemble
 from marlene.learners._tasks import NONE, StreamTasks
+from marlene.learners._waiting import WaitingRows
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     import numpy.typing as npt
 
-    from marlene.kernels.ensemble_state import Members
     from marlene.kernels.forest import Rows
 
     Floats = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ WORTH_A_THREAD = 200_000
 """Records for which a thread of its own pays."""
 NO_LABELS = np.zeros(0, np.int8)
 NO_MEMBERS = np.zeros(0, np.int64)
-NO_VOTES = np.zeros((0, 2, 2))
+NO_VOTES = np.zeros((0, 0, 2, 2))
 NO_RECORDS = np.zeros((0, COLUMNS, 0))
 
 
@@ -66,7 +66,8 @@ class PairEnsemble(Ensemble):
     def __init__(self, *arguments: Any, **settings: Any) -> None:  # noqa: ANN401 (those of an ensemble)
         super().__init__(*arguments, **settings)
         self.columns: dict[str | None, dict[Hashable, int]] = {None: {}}
-        self._votes: Floats = np.zeros((0, 0, 2, 2))
+        self._votes: Floats = NO_VOTES
+        self._waiting = WaitingRows()
         self._lists = NO_MEMBERS, NO_MEMBERS, NO_MEMBERS
 
     def add_pairs(self, stream: str | None, pairs: Sequence[Pair]) -> None:
@@ -117,15 +118,21 @@ class PairEnsemble(Ensemble):
             return super().judged(task)
         return np.where(self.owners() == task, super().judged(0), 0.0)
 
-    def _own_members(self) -> tuple[Ints, Ints]:
-        """Return pair by pair the sub-classifiers trained on it, and where those of each begin."""
+    def _voters(self) -> tuple[Ints, Ints, int]:
+        """Return pair by pair its own sub-classifiers, where those of each begin, and how many there are at most.
+
+        Where all sub-classifiers vote there are no such lists.
+        """
+        if not self.own:
+            return NO_MEMBERS, NO_MEMBERS, len(self.origins)
         owner = self.owners()
         if self._lists[0] is not owner:
             known = np.flatnonzero(owner != NONE)
             counts = np.bincount(owner[known], minlength=len(self.target))
             by_task = known[np.argsort(owner[known], kind="stable")]
             self._lists = owner, by_task, np.concatenate([[0], np.cumsum(counts)])
-        return self._lists[1:]
+        _, by_task, starts = self._lists
+        return by_task, starts, int(np.diff(starts).max(initial=0))
 
     def learn(self, tasks: StreamTasks, rows: Rows, truth: Labels, assumed: Labels, votes: Floats) -> None:
         """Learn rows one after the other; where labels are assumed, write what was said of each before it was learnt.
@@ -135,79 +142,96 @@ class PairEnsemble(Ensemble):
         target = tasks.name is None
         self._votes = votes
         self.advance(tasks, Block(rows, truth, NO_PROBABILITIES, target, self.clock, assumed if target else None))
+        self._sweep()
 
     def ask(self, rows: Rows, assumed: Labels, votes: Floats) -> None:
         """Write what is said of every row."""
         members, nothing = apart(self.members), StreamTasks(None).arrays()
         block = Block(rows, assumed[:0], NO_PROBABILITIES, True, 0, assumed)
+        self._votes = votes
         while self.driver.run(members, len(self.origins), NO_RECORDS, nothing, block) != kernels.DONE:
-            self._sweep(members, assumed[block.row - 1], votes[block.row - 1], NO_LABELS, NO_LABELS)
+            self._note_vote(block, block.row - 1)
+            self._waiting.note_nothing_learnt()
+            self._sweep_if_full()
+        self._sweep()
 
     def _driven_records(self) -> Floats:
         return NO_RECORDS
 
     def _judge(self, block: Block) -> None:
-        """Vote, unless that is done, and update the records; what was said before training is still known."""
+        """Let a row wait, of which it is known what was said before and after training."""
         row = block.row - 1
-        truth, assumed, votes = block.truth[row], NO_LABELS, NO_VOTES
-        if len(block.assumed) and block.voted < row and len(self._votes):
-            assumed, votes = block.assumed[row], self._votes[row]
-        self._sweep(self.members, assumed, votes, truth, block.assumed[row] if self.by_prediction else truth)
+        self._note_vote(block, row)
+        condition = block.assumed[row] if self.by_prediction else block.truth[row]
+        self._waiting.note_judgement(self.members, len(self.origins), block.truth[row], condition)
+        self._sweep_if_full()
+
+    def _note_vote(self, block: Block, row: int) -> None:
+        """Note what was said of a row before training, if that is not done."""
+        self._waiting.make_room(len(self.columns[None]), len(self.target), self.records)
+        if not self._waiting.voted:
+            wanted = len(block.assumed) > 0 and len(self._votes) > 0
+            assumed = block.assumed[row] if wanted else NO_LABELS
+            self._waiting.note_vote(row, self.driver.before, len(self.origins), assumed)
 
     def _prepare_change(self, block: Block, tasks: StreamTasks, signals: npt.NDArray[np.uint8]) -> None:
-        """Vote before some records are reset, or sums are taken in another order, for there are more lanes."""
-        starting = int(((signals == WARNING) & (tasks.background == NONE)).sum()) - len(self.free)
-        room = -len(self.origins) % LANES
-        changing = bool((signals == DRIFT).any()) or starting > room
-        if changing and len(block.assumed) and len(self._votes):
-            block.voted = block.row
-            self._sweep(self.members, block.assumed[block.row], self._votes[block.row], NO_LABELS, NO_LABELS)
+        """Sweep through the records that will be reset.
 
-    def _sweep(self, members: Members, assumed: Labels, votes: Floats, truth: Labels, condition: Labels) -> None:
-        """Go through the records once; threads share the tasks out among them."""
-        tasks, records, count = self.target, self.records, len(self.origins)
-        before, after, active = (
-            array.astype(records.dtype, copy=False)
-            for array in (self.driver.before, np.stack([members.positive, members.negative]), members.active)
-        )
-        own, starts = self._own_members() if self.own else (NO_MEMBERS, NO_MEMBERS)
-        voters = int(np.diff(starts).max(initial=0)) if self.own else count
-
-        def part(first: int, last: int) -> None:
-            sweep(
-                records,
-                tasks.label,
-                tasks.given,
-                first,
-                last,
-                before,
-                assumed,
-                self.both,
-                votes,
-                after,
-                truth,
-                condition,
-                active,
-                own,
-                starts,
-                voters,
-            )
-
-        parts = max(1, min(_cores(), len(tasks) * voters // WORTH_A_THREAD))
-        if parts == 1:
-            part(0, len(tasks))
+        For others it is too early: members come and go that have no records yet, and it is known who was there. Only
+        where records are few, or sub-classifiers may have to go, all are swept.
+        """
+        if tasks.name is not None:
+            return
+        self._note_vote(block, block.row)
+        drifting = np.flatnonzero(signals == DRIFT).tolist()
+        if self.own or (drifting and self.max_models is not None):
+            self._sweep()
         else:
-            bounds = np.linspace(0, len(tasks), parts + 1).astype(int).tolist()
-            list(_threads().map(part, bounds[:-1], bounds[1:]))
+            for task in drifting:
+                self._sweep_part(task, task + 1)
+
+    def _sweep_if_full(self) -> None:
+        if self._waiting.full:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Let all rows that wait be voted on and judged; threads share the tasks out among them."""
+        if self._waiting.steps == 0:
+            return
+        n_tasks, (_, _, count) = len(self.target), self._voters()
+        parts = max(1, min(_cores(), n_tasks * count * self._waiting.steps // WORTH_A_THREAD))
+        if parts == 1:
+            self._sweep_part(0, n_tasks)
+        else:
+            bounds = np.linspace(0, n_tasks, parts + 1).astype(int).tolist()
+            list(_threads().map(self._sweep_part, bounds[:-1], bounds[1:]))
+        self._waiting.swept()
+
+    def _sweep_part(self, first: int, last: int) -> None:
+        """Let the rows that wait be voted on and judged for some tasks."""
+        tasks, waiting = self.target, self._waiting
+        sweep(
+            self.records,
+            tasks.label,
+            tasks.given,
+            first,
+            last,
+            waiting.arrays,
+            waiting.done,
+            waiting.steps,
+            self.both,
+            self._votes[waiting.first_row :],
+            *self._voters(),
+        )
 
     @staticmethod
     def load_kernels() -> None:
         """Compile the kernels for records of either precision, or load them from the cache."""
+        tasks = NO_MEMBERS
         for real in (np.float64, np.float32):
-            records, said = np.zeros((0, COLUMNS, LANES), real), np.zeros((2, 2, LANES), real)
-            labels, tasks = NO_LABELS, NO_MEMBERS
-            given = (said, labels, False, NO_VOTES, said, labels, labels, said[0, 0])
-            sweep(records, tasks, tasks, 0, 0, *given, tasks, tasks, 0)
+            waiting, records = WaitingRows(), np.zeros((0, COLUMNS, LANES), real)
+            waiting.make_room(1, 0, records)
+            sweep(records, tasks, tasks, 0, 0, waiting.arrays, waiting.done, 0, False, NO_VOTES, tasks, tasks, 0)
 
 
 @cache
