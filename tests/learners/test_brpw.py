@@ -275,3 +275,25 @@ def test_parameters_that_are_refused(options, said):
 
 def test_two_processors_are_used_where_there_are():
     assert 1 <= _pair_ensemble._cores() <= (os.cpu_count() or 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"voters": "own"}], ids=str)
+def test_what_was_learnt_before_an_interruption_is_accounted_for(options, monkeypatch):
+    X, Y = correlated()
+    whole, broken = (BRPWMarlene(drift=sensitive(), **options) for _ in range(2))
+    for part in np.split(np.arange(60), [53]):
+        whole.learn_many(X[part], Y[part])
+    broken.learn_many(X[:53], Y[:53])
+    run = broken._pair_ensemble.driver.run
+
+    def interrupted(members, count, records, tasks, block):
+        if block.row == 7:
+            raise KeyboardInterrupt
+        return run(members, count, records, tasks, block)
+
+    monkeypatch.setattr(broken._pair_ensemble.driver, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        broken.learn_many(X[53:], Y[53:])
+    np.testing.assert_array_equal(broken._pair_ensemble.records, whole._pair_ensemble.records)
+    monkeypatch.undo()
+    assert broken.test_then_train(X[60:], Y[60:]).shape == Y[60:].shape

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from marlene.streams import Stream
 
 BLOCK = 256
-SECONDS_PER_BLOCK = 0.2
+SECONDS_PER_BLOCK = 2.0
 
 
 @dataclass(frozen=True, slots=True)

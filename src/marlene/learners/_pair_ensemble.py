@@ -141,19 +141,26 @@ class PairEnsemble(Ensemble):
         """
         target = tasks.name is None
         self._votes = votes
-        self.advance(tasks, Block(rows, truth, NO_PROBABILITIES, target, self.clock, assumed if target else None))
-        self._sweep()
+        block = Block(rows, truth, NO_PROBABILITIES, target, self.clock, assumed if target else None)
+        try:
+            self.advance(tasks, block)
+        finally:  # interrupted, too, what was learnt is accounted for
+            self._sweep()
+            self._waiting.clear()
 
     def ask(self, rows: Rows, assumed: Labels, votes: Floats) -> None:
         """Write what is said of every row."""
         members, nothing = apart(self.members), StreamTasks(None).arrays()
         block = Block(rows, assumed[:0], NO_PROBABILITIES, True, 0, assumed)
         self._votes = votes
-        while self.driver.run(members, len(self.origins), NO_RECORDS, nothing, block) != kernels.DONE:
-            self._note_vote(block, block.row - 1)
-            self._waiting.note_nothing_learnt()
-            self._sweep_if_full()
-        self._sweep()
+        try:
+            while self.driver.run(members, len(self.origins), NO_RECORDS, nothing, block) != kernels.DONE:
+                self._note_vote(block, block.row - 1)
+                self._waiting.note_nothing_learnt()
+                self._sweep_if_full()
+        finally:
+            self._sweep()
+            self._waiting.clear()
 
     def _driven_records(self) -> Floats:
         return NO_RECORDS

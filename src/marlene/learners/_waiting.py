@@ -90,8 +90,12 @@ class WaitingRows:
     def swept(self) -> None:
         """Take note that all tasks have made all steps; a row that is only voted on goes on waiting."""
         if not self.voted:
-            self.steps = 0
-            self.done[:] = 0
+            self.clear()
+
+    def clear(self) -> None:
+        """Let no row wait."""
+        self.steps = 0
+        self.done[:] = 0
 
 
 def _empty(n_labels: int, capacity: int, precision: npt.DTypeLike) -> Waiting:
