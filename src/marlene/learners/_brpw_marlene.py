@@ -141,8 +141,10 @@ class BRPWMarlene(BRMarlene):
         elif not isinstance(self.pairs, str):
             n_pairs = len(self.pairs)
         shape, precision = self._pair_ensemble.record_layout(n_pairs, n_pairs)
-        records = math.prod(shape) * np.dtype(precision).itemsize
-        return (records + (labels + n_pairs) * features * BYTES_PER_ENTRY) / 1e6
+        tables = math.prod(shape) * np.dtype(precision).itemsize
+        if isinstance(self.pairs, int):
+            tables += Dependence.bytes_for(labels)
+        return (tables + (labels + n_pairs) * features * BYTES_PER_ENTRY) / 1e6
 
     def _add_features(self, widened: Mapping[int, int], kinds: list[int | str]) -> None:
         super()._add_features(widened, kinds)
@@ -151,18 +153,21 @@ class BRPWMarlene(BRMarlene):
         self._pair_ensemble.add_features(kinds)
 
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
+        if stream is None and set(labels) - set(self._labels(None)):
+            super()._add(stream, [])  # features are known by now, refused or not
+            self._refuse_too_much(len({*self._labels(None), *labels}))
         super()._add(stream, labels)
         known = self._labels(stream)
         columns = self._pair_ensemble.columns.setdefault(stream, {})
         new = known[len(columns) :]
         if not new:
             return
-        if stream is None:
-            self._refuse_too_much(len(known))
         if self._given is None:
             self._given = self._n_features
             self._pair_ensemble.add_features([BINARY])
         columns.update({label: len(columns) + i for i, label in enumerate(new)})
+        if not self._learns_pairs(stream):
+            return
         if self.pairs == "all":
             chosen = [(a, b) for a in known for b in known if a != b and (a in new or b in new)]
         elif isinstance(self.pairs, int):
@@ -180,8 +185,12 @@ class BRPWMarlene(BRMarlene):
                 f"(pairs=5: for each label the five it depends on most) or raise max_memory"
             )
 
+    def _learns_pairs(self, stream: str | None) -> bool:
+        """Tell whether pairs of a stream are learnt: those of sources only where they have a vote."""
+        return stream is None or not self._pair_ensemble.own
+
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:
-        if not isinstance(self.pairs, int):
+        if not isinstance(self.pairs, int) or not self._learns_pairs(stream):
             self._run_part(stream, rows, truth, probabilities)
             return
         dependence = self._dependence.setdefault(stream, Dependence())

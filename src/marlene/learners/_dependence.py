@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,10 @@ FADING = 0.99
 """What is left of the counts after as many examples."""
 LOYALTY = 4.0
 """By what factor a new partner must be better than one that is there."""
+
+
+AT_A_TIME = 64
+"""For so many labels partners are chosen at a time, which keeps what that takes small."""
 
 
 class Dependence:
@@ -54,25 +59,39 @@ class Dependence:
         self.waiting = np.concatenate([self.waiting, truth])
         if self.room() == 0:
             yes, no = (self.waiting == 1).astype(np.float64), (self.waiting == 0).astype(np.float64)
-            new = [yes.T @ yes, yes.T @ no, no.T @ yes, no.T @ no]
-            self.counts = FADING * self.counts + np.stack(new)
+            self.counts *= FADING
+            for both, (first, second) in enumerate(itertools.product((yes, no), repeat=2)):
+                self.counts[both] += first.T @ second
             self.waiting = self.waiting[:0]
 
-    def information(self) -> Floats:
-        """Return the mutual information of every two labels."""
-        smoothed = self.counts + 0.5
+    @staticmethod
+    def bytes_for(labels: int) -> int:
+        """Return the memory that the counts of so many labels take, and one product of two labels' values."""
+        return 5 * labels * labels * 8
+
+    def information(self, labels: slice = slice(None)) -> Floats:
+        """Return the mutual information of all labels (rows) and some of them (columns)."""
+        smoothed = self.counts[:, :, labels] + 0.5
         joint = smoothed / smoothed.sum(axis=0)
         first = np.stack([joint[0] + joint[1]] * 2 + [joint[2] + joint[3]] * 2)
         second = np.stack([joint[0] + joint[2], joint[1] + joint[3]] * 2)
         information: Floats = (joint * np.log(joint / (first * second))).sum(axis=0)
-        np.fill_diagonal(information, -np.inf)
+        columns = np.arange(len(information))[labels]
+        information[columns, np.arange(len(columns))] = -np.inf
         return information
 
     def partners(self, labels: Sequence[Hashable], m: int, present: Sequence[Pair]) -> list[Pair]:
         """Return for every label the pairs with the `m` labels it depends on most, of which some are present."""
-        information = self.information()
         place = {label: i for i, label in enumerate(labels)}
+        partners_of: dict[Hashable, list[int]] = {}
         for given, label in present:
-            information[place[given], place[label]] *= LOYALTY
-        best = np.argsort(-information, axis=0, kind="stable")[: min(m, len(labels) - 1)]
-        return [(labels[given], label) for q, label in enumerate(labels) for given in best[:, q].tolist()]
+            partners_of.setdefault(label, []).append(place[given])
+        chosen: list[Pair] = []
+        for start in range(0, len(labels), AT_A_TIME):
+            some = labels[start : start + AT_A_TIME]
+            information = self.information(slice(start, start + len(some)))
+            for column, label in enumerate(some):
+                information[partners_of.get(label, []), column] *= LOYALTY
+            best = np.argsort(-information, axis=0, kind="stable")[: min(m, len(labels) - 1)]
+            chosen += [(labels[given], label) for i, label in enumerate(some) for given in best[:, i].tolist()]
+        return chosen

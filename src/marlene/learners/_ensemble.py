@@ -188,23 +188,30 @@ class Ensemble:
     def advance(self, tasks: StreamTasks, block: Block) -> None:
         """Take a block to its end."""
         arrays, seen = tasks.arrays(), tasks.seen
-        while True:
-            status = self.driver.run(self.members, len(self.origins), self._driven_records(), arrays, block)
-            tasks.seen = seen + block.row
-            if status == kernels.DONE:
-                break
-            if status == kernels.JUDGE:
-                self._judge(block)
-                continue
-            if status == kernels.ASK_DETECTORS:
-                self._watch(tasks, arrays.signal, block.truth[block.row])
-                block.position[kernels.PHASE] = kernels.LEARN
-            self._prepare_change(block, tasks, arrays.signal)
-            alarmed = (arrays.signal == WARNING) | (arrays.signal == DRIFT)
-            relieved = (arrays.signal == IN_CONTROL) & (tasks.background != NONE)
-            for task in np.flatnonzero(alarmed | relieved).tolist():
-                self._react(tasks, task, int(arrays.signal[task]))
-        self.clock += len(block.truth)
+        try:
+            while True:
+                status = self.driver.run(self.members, len(self.origins), self._driven_records(), arrays, block)
+                tasks.seen = seen + block.row
+                if status == kernels.DONE:
+                    break
+                if status == kernels.JUDGE:
+                    self._judge(block)
+                    continue
+                if status == kernels.ASK_DETECTORS:
+                    self._watch(tasks, arrays.signal, block.truth[block.row])
+                    block.position[kernels.PHASE] = kernels.LEARN
+                self._change(tasks, arrays.signal, block)
+        finally:  # interrupted, too, no two examples have the same number
+            self.clock += min(len(block.truth), block.row + 1)
+
+    def _change(self, tasks: StreamTasks, signals: npt.NDArray[np.uint8], block: Block) -> None:
+        """Do what the detectors' answers ask for beside training."""
+        alarmed = (signals == DRIFT) | ((signals == WARNING) & (tasks.background == NONE))
+        changing = np.flatnonzero(alarmed | ((signals == IN_CONTROL) & (tasks.background != NONE))).tolist()
+        if changing:
+            self._prepare_change(block, tasks, signals)
+        for task in changing:
+            self._react(tasks, task, int(signals[task]))
 
     def _driven_records(self) -> Floats:
         """Return the records the driver keeps."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -144,7 +145,7 @@ class PairEnsemble(Ensemble):
         block = Block(rows, truth, NO_PROBABILITIES, target, self.clock, assumed if target else None)
         try:
             self.advance(tasks, block)
-        finally:  # interrupted, too, what was learnt is accounted for
+        finally:  # interrupted, too, rows that wait are accounted for
             self._sweep()
             self._waiting.clear()
 
@@ -206,12 +207,17 @@ class PairEnsemble(Ensemble):
         if self._waiting.steps == 0:
             return
         n_tasks, (_, _, count) = len(self.target), self._voters()
-        parts = max(1, min(_cores(), n_tasks * count * self._waiting.steps // WORTH_A_THREAD))
-        if parts == 1:
+        n_parts = max(1, min(_cores(), n_tasks * count * self._waiting.steps // WORTH_A_THREAD))
+        if n_parts == 1:
             self._sweep_part(0, n_tasks)
         else:
-            bounds = np.linspace(0, n_tasks, parts + 1).astype(int).tolist()
-            list(_threads().map(self._sweep_part, bounds[:-1], bounds[1:]))
+            bounds = np.linspace(0, n_tasks, n_parts + 1).astype(int).tolist()
+            parts = [_threads().submit(self._sweep_part, *bounds_of) for bounds_of in itertools.pairwise(bounds)]
+            try:
+                for one in parts:
+                    one.result()
+            finally:  # interrupted, too, no task is swept by two threads
+                wait(parts)
         self._waiting.swept()
 
     def _sweep_part(self, first: int, last: int) -> None:
