@@ -1,9 +1,38 @@
-"""How much memory this process uses, and how much is free."""
+"""How much memory this process uses, how much is free, and arrays that take none before they are used."""
 
 from __future__ import annotations
 
+import math
+import mmap
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+WORTH_PAGES = 1 << 26
+"""Bytes of an array from which on it matters how much of it is really there."""
+
+
+def zeros_on_demand(shape: tuple[int, ...], precision: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return zeros that take memory, in pages of usual size, where they are used.
+
+    NumPy asks for huge pages, of which one is there as a whole as soon as a number in it is written.
+
+    Examples
+    --------
+    >>> zeros_on_demand((2, 3), float).tolist()
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    size = math.prod(shape) * np.dtype(precision).itemsize
+    if size < WORTH_PAGES or not hasattr(mmap, "MADV_NOHUGEPAGE"):
+        return np.zeros(shape, precision)
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(pages, precision).reshape(shape)
 
 
 def memory_mb(peak: bool = False) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.resources import zeros_on_demand
 from marlene.drift import DRIFT, IN_CONTROL, WARNING
 from marlene.kernels import ensemble_state as kernels
 from marlene.kernels.performance import COLUMNS, CORRECT, TN, TP, judge
@@ -141,7 +142,7 @@ class Ensemble:
             self.members = grown_members(self.members, capacity)
         before, (wanted, precision) = self.records.shape, self.record_layout(len(self.target), capacity)
         if wanted != before:
-            records = np.zeros(wanted, precision)
+            records = zeros_on_demand(wanted, precision)
             records[: before[0], :, : before[2]] = self.records
             self.records = records
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene._common.resources import zeros_on_demand
 from marlene.drift import BANKS
 from marlene.learners._bases import NOT_SAVED, saved_bank
 from marlene.learners._ensemble import FIRST_CAPACITY
@@ -147,7 +148,7 @@ def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str,
         require(len(set(used.tolist())) == len(used), f"the same {name} in two tasks")
     learning = np.concatenate([np.append(tasks.latest, tasks.background) for tasks in streams.values()])
     require(len(set(learning.tolist()) - {NONE}) == int((learning != NONE).sum()), "the background classifiers")
-    records = np.zeros(*ensemble.record_layout(len(streams[None]), capacity))
+    records = zeros_on_demand(*ensemble.record_layout(len(streams[None]), capacity))
     records[:, :, :count] = arrays["records"]
     ensemble.adopt(forest, detectors)
     ensemble.streams, ensemble.origins = streams, origins
