@@ -22,10 +22,9 @@ def test_zeros_like_any_others(worth, monkeypatch):
     assert found.sum() == 40
 
 
-@pytest.mark.skipif(not hasattr(mmap, "MADV_NOHUGEPAGE"), reason="pages of a known size are a matter of Linux")
 def test_what_is_not_used_takes_no_memory():
     before = memory_mb()
     found = zeros_on_demand((1000, 50_000), np.float64)
     found[:, :5000] = 1
     assert found.nbytes == 400e6
-    assert memory_mb() - before < 100
+    assert memory_mb() - before < (100 if hasattr(mmap, "MADV_NOHUGEPAGE") else 450)
