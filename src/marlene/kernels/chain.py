@@ -75,7 +75,8 @@ def _open_row(rows: Rows, row: int, column: Ints, work: Work) -> tuple[int, bool
 @inlined
 def _with_labels(plain: Example, work: Work, known: int) -> Example:
     """Return a row with the labels that were added to it; it has so many values then."""
-    return Example(work.indices[:known], work.values[:known], work.dense, plain.missing, plain.n_numeric)
+    indices, values = work.indices[:known], work.values[:known]
+    return Example(indices, values, work.dense, plain.missing, plain.n_numeric, plain.others)
 
 
 @inlined
@@ -225,7 +226,8 @@ def run_chain(
     for row in range(position[0], len(rows.starts) - 1):
         count, missing = _open_row(rows, row, chain.column, work)
         indices, values = work.indices[:count], work.values[:count]
-        plain = Example(indices, values, work.dense, missing, count_numeric(forest.kind, indices, values))
+        n_numeric, others = count_numeric(forest.kind, indices, values)
+        plain = Example(indices, values, work.dense, missing, n_numeric, others)
         weight = weights[row]
         _predict_row(forest, settings, chain, plain, weight > 0, truth[row], work, space, out[row])
         if weight > 0:

@@ -68,10 +68,11 @@ def _open(forest: Forest, rows: Rows, row: int, values: int, dense: Floats) -> V
     missing = open_row(rows, row, dense)
     plain = slice(rows.starts[row], rows.starts[row + 1])
     given = slice(rows.starts[last], rows.starts[last + 1])
-    numeric = count_numeric(forest.kind, rows.indices[plain], rows.values[plain])
+    numeric, others = count_numeric(forest.kind, rows.indices[plain], rows.values[plain])
+    _, given_others = count_numeric(forest.kind, rows.indices[given], rows.values[given])
     return Views(
-        Example(rows.indices[plain], rows.values[plain], dense, missing, numeric),
-        Example(rows.indices[given], rows.values[given], dense, missing, numeric),
+        Example(rows.indices[plain], rows.values[plain], dense, missing, numeric, others),
+        Example(rows.indices[given], rows.values[given], dense, missing, numeric, given_others),
         _given_column(rows, row, last) if values > 1 else -1,
     )
 
@@ -168,8 +169,8 @@ def _has_room(forest: Forest, members: Members, work: Work, rows: Rows, row: int
     place = len(rows.starts) - 1 - ((len(rows.starts) - 1) // values - row)  # with the most that can be stored
     stored = slice(rows.starts[place], rows.starts[place + 1])
     indices, values_stored = rows.indices[stored], rows.values[stored]
-    numeric_stored = count_numeric(forest.kind, indices, values_stored)
-    example = Example(indices, values_stored, work.dense, True, numeric_stored)
+    numeric_stored, others = count_numeric(forest.kind, indices, values_stored)
+    example = Example(indices, values_stored, work.dense, True, numeric_stored, others)
     presence = 0
     numeric = 0
     for j in range(count):

@@ -62,22 +62,29 @@ class Rows(NamedTuple):
 
 
 class Example(NamedTuple):
-    """One example: what is stored of it, all its values, whether any is missing, and how many stored are numbers."""
+    """One example: what is stored of it, all its values, whether any is missing, and how many stored are numbers.
+
+    `others` is where the first of the stored values stands that is not a number.
+    """
 
     indices: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
     dense: npt.NDArray[np.float64]
     missing: bool
     n_numeric: int
+    others: int
 
 
 @inlined
-def count_numeric(kinds: Ints, indices: Ints, values: Floats) -> int:
-    """Return how many of the values are numbers that belong to numeric features."""
+def count_numeric(kinds: Ints, indices: Ints, values: Floats) -> tuple[int, int]:
+    """Return how many of the values are numbers that belong to numeric features, and how many before the others."""
     count = 0
+    leading = 0
     for j in range(len(indices)):
-        count += kinds[indices[j]] == 0 and not math.isnan(values[j])
-    return count
+        if kinds[indices[j]] == 0 and not math.isnan(values[j]):
+            leading += count == j
+            count += 1
+    return count, leading
 
 
 @inlined
@@ -253,7 +260,8 @@ def run_block(
         missing = open_row(rows, row, dense)
         stored = slice(rows.starts[row], rows.starts[row + 1])
         indices, values = rows.indices[stored], rows.values[stored]
-        example = Example(indices, values, dense, missing, count_numeric(forest.kind, indices, values))
+        n_numeric, others = count_numeric(forest.kind, indices, values)
+        example = Example(indices, values, dense, missing, n_numeric, others)
         for t in range(position[1], len(trees)):
             node, branch = route(forest, trees[t], dense)
             weight = weights[row, t]

@@ -60,7 +60,7 @@ def freeze_tree(forest: Forest, settings: Settings, tree: int, frozen: Frozen) -
     """Write down the leaves of a tree that vote by naive Bayes; False if there is no room, perhaps for some."""
     space = new_space(forest.widest, forest.node_count.shape[1], len(forest.kind))
     out = space.votes
-    nothing = Example(forest.nominal, space.found, space.found, False, 0)
+    nothing = Example(forest.nominal, space.found, space.found, False, 0, 0)
     stack = [forest.tree[tree, ROOT] - 1]
     while len(stack) > 0:
         node = stack.pop()

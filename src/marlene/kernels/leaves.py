@@ -142,11 +142,11 @@ def _add_present(forest: Forest, leaf: int, example: Example, space: Space, out:
     kinds, indices, counts = forest.kind, example.indices, space.counts
     find_present(forest, leaf, example, space.places)
     for c in range(len(out)):
-        count_present(forest.presence.stat, space.places, c, len(indices), counts)
+        count_present(forest.presence.stat, space.places, c, example.others, len(indices), counts)
         seen = forest.leaf_class[leaf, c, SEEN]
         present, absent = 1.0, 1.0
         pending = 0
-        for j in range(len(indices)):
+        for j in range(example.others, len(indices)):
             if kinds[indices[j]] != 2:
                 continue
             present *= counts[j] + 1.0

@@ -85,14 +85,14 @@ def find_present(forest: Forest, leaf: int, example: Example, places: Ints) -> N
     )
     start, order = forest.leaf[leaf, PRESENCE_START], forest.leaf[leaf, PRESENCE_ORDER] - 1
     if order < 0:
-        for j in range(len(indices)):
+        for j in range(example.others, len(indices)):
             places[j] = -1
         return
-    for j in range(len(indices)):
+    for j in range(example.others, len(indices)):
         places[j] = 0
         if kinds[indices[j]] > 0 or math.isnan(values[j]):
             places[j] = first_look(index, start, order, presence_key(indices[j], values[j]))
-    for j in range(len(indices)):
+    for j in range(example.others, len(indices)):
         if places[j] == 0:
             places[j] = -1
         else:
@@ -100,9 +100,9 @@ def find_present(forest: Forest, leaf: int, example: Example, places: Ints) -> N
 
 
 @inlined
-def count_present(stat: Floats, places: Ints, y: int, n: int, counts: Floats) -> None:
-    """Write what `n` entries say of a class, 0 for one that is not there; all are asked for before one is looked at."""
-    for j in range(n):
+def count_present(stat: Floats, places: Ints, y: int, first: int, last: int, counts: Floats) -> None:
+    """Write what entries say of a class, 0 for one that is not there; all are asked for before one is looked at."""
+    for j in range(first, last):
         counts[j] = stat[max(places[j], 0), y, 0] * (places[j] >= 0)
 
 
@@ -122,7 +122,7 @@ def observe(
     state[SEEN] = before + weight
     if example.n_numeric < len(indices):
         find_present(forest, leaf, example, places)
-        count_present(stat, places, y, len(indices), counts)
+        count_present(stat, places, y, example.others, len(indices), counts)
     entry = row[NUMERIC_START] - 1
     for j in range(len(indices)):
         feature = indices[j]

@@ -207,7 +207,7 @@ class PairEnsemble(Ensemble):
         if self._waiting.steps == 0:
             return
         n_tasks, (_, _, count) = len(self.target), self._voters()
-        n_parts = max(1, min(_cores(), n_tasks * count * self._waiting.steps // WORTH_A_THREAD))
+        n_parts = max(1, min(_cores(), n_tasks * count // WORTH_A_THREAD))
         if n_parts == 1:
             self._sweep_part(0, n_tasks)
         else:
