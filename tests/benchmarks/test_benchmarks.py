@@ -77,7 +77,7 @@ def test_pairs_on_streams():
 
 
 def test_growth_with_the_labels(monkeypatch):
-    monkeypatch.setattr(learners, "LARGEST_TABLE", 0.5)
+    monkeypatch.setattr(learners, "LARGEST_TABLE", 1.0)
     table = learners.growth((5, 40), 20)
     assert [row[:2] for row in table.rows] == [(5, "all"), (5, "5"), (40, "all"), (40, "5")]
     assert [row[2] == "not run" for row in table.rows] == [False, False, True, False]
