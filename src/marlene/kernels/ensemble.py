@@ -68,11 +68,11 @@ def _open(forest: Forest, rows: Rows, row: int, values: int, dense: Floats) -> V
     missing = open_row(rows, row, dense)
     plain = slice(rows.starts[row], rows.starts[row + 1])
     given = slice(rows.starts[last], rows.starts[last + 1])
-    numeric, others = count_numeric(forest.kind, rows.indices[plain], rows.values[plain])
-    _, given_others = count_numeric(forest.kind, rows.indices[given], rows.values[given])
+    # The given label is no number, and stands where in the first form there is nothing: one count serves both.
+    numeric, others = count_numeric(forest.kind, rows.indices[given], rows.values[given])
     return Views(
         Example(rows.indices[plain], rows.values[plain], dense, missing, numeric, others),
-        Example(rows.indices[given], rows.values[given], dense, missing, numeric, given_others),
+        Example(rows.indices[given], rows.values[given], dense, missing, numeric, others),
         _given_column(rows, row, last) if values > 1 else -1,
     )
 

@@ -64,7 +64,7 @@ class Rows(NamedTuple):
 class Example(NamedTuple):
     """One example: what is stored of it, all its values, whether any is missing, and how many stored are numbers.
 
-    `others` is where the first of the stored values stands that is not a number.
+    Before the place `others` all stored values are numbers.
     """
 
     indices: npt.NDArray[np.int64]

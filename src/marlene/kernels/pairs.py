@@ -214,9 +214,9 @@ def sweep(
             chosen = own[starts[task] : starts[task + 1]]
             _collect(table, chosen, few_records)
             table = few_records
+        said = votes[:, task]
         noted = False
         for step in range(done[task], steps):
-            said = votes[:, task]
             noted = _one_step(table, waiting, step, label[task], given[task], both, said, noted, scratch, chosen, few)
         done[task] = steps
         if alone:

@@ -14,7 +14,8 @@ from marlene.learners._bases import make_base
 from marlene.learners._br_marlene import BRMarlene
 from marlene.learners._dependence import EVERY, Dependence
 from marlene.learners._pair_ensemble import PairEnsemble
-from marlene.learners._pairs import contributions, part_of_rows, pooled, with_given_label
+from marlene.learners._pairs import contributions, pooled, with_given_label
+from marlene.learners._rows import repeated
 from marlene.learners._state import ensemble_state, part_of, require, restore_ensemble
 from marlene.learners._tasks import StreamTasks
 
@@ -57,7 +58,7 @@ class BRPWMarlene(BRMarlene):
         As for `BRMarlene`; `max_models` holds for labels and for pairs.
     pairs
         Which pairs are modelled: "all" (the paper); a list of (given label, label); or a number m: for each label those
-        with the m labels it depends on most, by the mutual information of recent examples. Partners are chosen anew
+        with the m labels it depends on most, by the mutual information of past examples. Partners are chosen anew
         every 100 examples.
     combine
         "predicted" (the paper): pairs vote given the predicted value; "marginal": given both, each weighted by its
@@ -113,9 +114,9 @@ class BRPWMarlene(BRMarlene):
         _one_of("weighting", weighting, WEIGHTING)
         _one_of("pooling", pooling, POOLING)
         _check_pairs(pairs)
-        by_number = isinstance(pairs, int)
-        chosen = ("own" if by_number else "all") if voters is None else voters
-        _one_of("voters", chosen, VOTERS)
+        if voters is None:
+            voters = "own" if isinstance(pairs, int) else "all"
+        _one_of("voters", voters, VOTERS)
         self._pair_ensemble = PairEnsemble(
             make_base(base),
             make_bank(drift),
@@ -125,7 +126,7 @@ class BRPWMarlene(BRMarlene):
             transfer=True,
         )
         self._pair_ensemble.both = combine == "marginal"
-        self._pair_ensemble.own = chosen == "own"
+        self._pair_ensemble.own = voters == "own"
         self._pair_ensemble.by_prediction = weighting == "predicted"
         self._given: int | None = None
         self._dependence: dict[str | None, Dependence] = {}
@@ -197,7 +198,8 @@ class BRPWMarlene(BRMarlene):
         first = 0
         while first < len(truth):
             last = min(first + dependence.room(), len(truth))
-            self._run_part(stream, part_of_rows(rows, first, last), truth[first:last], probabilities[first:last])
+            part = repeated(rows, np.arange(first, last))
+            self._run_part(stream, part, truth[first:last], probabilities[first:last])
             dependence.count(truth[first:last])
             if dependence.room() == EVERY:
                 self._choose_partners(stream, dependence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from marlene.learners._tasks import NONE, StreamTasks
 from marlene.learners._waiting import WaitingRows
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -141,27 +142,30 @@ class PairEnsemble(Ensemble):
         `votes` has P(0) and P(1) for every row, task and value of the given label.
         """
         target = tasks.name is None
-        self._votes = votes
         block = Block(rows, truth, NO_PROBABILITIES, target, self.clock, assumed if target else None)
-        try:
+        with self._sweeping(votes):
             self.advance(tasks, block)
-        finally:  # interrupted, too, rows that wait are accounted for
-            self._sweep()
-            self._waiting.clear()
 
     def ask(self, rows: Rows, assumed: Labels, votes: Floats) -> None:
         """Write what is said of every row."""
         members, nothing = apart(self.members), StreamTasks(None).arrays()
         block = Block(rows, assumed[:0], NO_PROBABILITIES, True, 0, assumed)
-        self._votes = votes
-        try:
+        with self._sweeping(votes):
             while self.driver.run(members, len(self.origins), NO_RECORDS, nothing, block) != kernels.DONE:
                 self._note_vote(block, block.row - 1)
                 self._waiting.note_nothing_learnt()
                 self._sweep_if_full()
+
+    @contextmanager
+    def _sweeping(self, votes: Floats) -> Iterator[None]:
+        """Let votes go there, and let no row wait afterwards: interrupted, too, those that wait are accounted for."""
+        self._votes = votes
+        try:
+            yield
         finally:
             self._sweep()
             self._waiting.clear()
+            self._votes = NO_VOTES
 
     def _driven_records(self) -> Floats:
         return NO_RECORDS

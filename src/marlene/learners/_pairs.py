@@ -34,13 +34,6 @@ def with_given_label(rows: Rows, column: int) -> Rows:
     return Rows(starts, indices, np.concatenate([rows.values, np.insert(rows.values, at, 1.0)]))
 
 
-def part_of_rows(rows: Rows, first: int, last: int) -> Rows:
-    """Return some rows."""
-    stored = slice(rows.starts[first], rows.starts[last])
-    starts = rows.starts[first : last + 1] - rows.starts[first]
-    return Rows(starts, rows.indices[stored], rows.values[stored])
-
-
 def contributions(said: Floats, assumed: Labels, votes: Floats, given: Ints, both: bool) -> tuple[Floats, Floats]:
     """Return what labels say of themselves (labels × 2), and what every pair adds to its label (pairs × 2).
 
