@@ -1,4 +1,8 @@
-"""Tests that need the paper's data sets or the recorded traces run where a variable says where those are."""
+"""What all tests stand on.
+
+Tests that need the paper's data sets or the recorded traces run where a variable says where those are. Terminal and
+colours are the same wherever the tests run.
+"""
 
 import os
 from pathlib import Path
@@ -8,6 +12,12 @@ from hypothesis import HealthCheck, settings
 
 NEEDS = {"data": "MARLENE_DATA", "golden": "MARLENE_GOLDEN"}
 RAN = dict.fromkeys(NEEDS, 0)
+# What rich, typer and click read to learn of a terminal and its colours, and what they are told instead.
+OF_TERMINALS = (
+    *("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "COLORTERM", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
+    *("TERMINAL_WIDTH", "JUPYTER_COLUMNS", "JUPYTER_LINES", "DATABRICKS_RUNTIME_VERSION", "GITHUB_ACTIONS"),
+)
+TERMINAL = {"COLUMNS": "80", "LINES": "25", "TERM": "xterm"}
 
 settings.register_profile("marlene", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("marlene")
@@ -37,6 +47,17 @@ def pytest_terminal_summary(terminalreporter):
 def pytest_sessionfinish(session):
     if os.environ.get("MARLENE_REQUIRE_ALL") and not all(RAN.values()):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _surroundings():
+    """Make output the same on every machine; a test about width or colour says itself which."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in OF_TERMINALS:
+            patch.delenv(name, raising=False)
+        for name, value in TERMINAL.items():
+            patch.setenv(name, value)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,11 @@
-"""The package as it is published: its wheel, its metadata, its public names, and what its documents promise."""
+"""The package as it is published: wheel, sdist, metadata, public names, and what its documents promise."""
 
 import importlib
 import inspect
+import os
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -32,14 +34,25 @@ print(marlene.__version__, len(streams.load("yeast", limit=10)), len(experiments
 """
 
 
-@pytest.fixture(scope="session")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+def build(kind, folder):
+    command = [sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
-    (path,) = folder.glob("*.whl")
+    (path,) = folder.iterdir()
     return path
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    return build("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def unpacked_sdist(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("unpacked")
+    shutil.unpack_archive(build("sdist", tmp_path_factory.mktemp("sdist")), folder, filter="data")
+    (root,) = folder.iterdir()
+    return root
 
 
 def test_the_wheel_can_be_imported_on_its_own(wheel, tmp_path):
@@ -70,6 +83,32 @@ def test_the_metadata_of_the_wheel(wheel):
     assert metadata["Requires-Python"] == ">=3.11"
     assert {"experiments", "distributed", "sklearn", "all", "dev"} <= set(metadata.get_all("Provides-Extra"))
     assert "marlene = marlene.cli:main" in entry_points
+
+
+def test_the_sdist_has_every_file_the_makefile_needs(unpacked_sdist):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = {word for word in makefile.split() if (ROOT / word).is_file()}
+    assert {"pyproject.toml", "constraints.txt", "tools/venv.py"} <= named
+    modules = {f"{name}/__main__.py" for name in re.findall(r"-m (\w+)", makefile) if (ROOT / name).is_dir()}
+    assert modules == {"benchmarks/__main__.py"}
+    assert [name for name in sorted(named | modules) if not (unpacked_sdist / name).is_file()] == []
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "lint", "bench", "clean"])
+def test_make_finds_what_it_needs_in_the_sdist(unpacked_sdist, target):
+    command = ["make", "--dry-run", target]
+    alone = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    done = subprocess.run(command, cwd=unpacked_sdist, env=alone, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "tools"])
+def test_the_sdist_has_all_python_there_is(unpacked_sdist, folder):
+    there, packed = (
+        sorted(path.relative_to(root).as_posix() for path in (root / folder).rglob("*.py"))
+        for root in (ROOT, unpacked_sdist)
+    )
+    assert packed == there != []
 
 
 def test_the_version_is_the_same_everywhere():

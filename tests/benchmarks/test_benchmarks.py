@@ -192,12 +192,12 @@ def test_pages_of_results(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(_runs, "run", told)
     monkeypatch.setattr(_runs, "RESULTS", tmp_path)
     results.main(["yeast", "--seeds", "3", "--write"])
-    page = (tmp_path / "br-marlene.md").read_text()
+    page = (tmp_path / "br-marlene.md").read_text(encoding="utf-8")
     assert page.strip() == capsys.readouterr().out.strip()
     assert "| yeast  | br-marlene   | 0.520 | 0.520 | 0.520 | 0.008   |" in page
     assert "above the paper's figure in 0 of 3 cells, and more than 0.03 below it in 2: yeast micro (-0.124)" in page
     ablation.main(["yeast", "--sets", "imdb", "--write"])
-    page = (tmp_path / "brpw-marlene.md").read_text()
+    page = (tmp_path / "brpw-marlene.md").read_text(encoding="utf-8")
     assert re.search(r"\| br-marlene +\| 0.530 ", page)
     assert page.count("**0.630**") == 3 * len(ablation.settings())
     assert "| imdb   | all pairs        | 0.610 | 0.610 | 0.610 |      7 |  1.50 | 20.0 |" in page

@@ -10,7 +10,6 @@ import pytest
 import marlene
 from marlene.cli import main
 
-COLOUR = ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE")
 COMMAND = [sys.executable, "-m", "marlene"]
 
 
@@ -20,10 +19,8 @@ class Outcome(NamedTuple):
     err: str
 
 
-def caller(capsys, monkeypatch):
+def caller(capsys):
     """Return a function that runs the command in this process."""
-    for name in COLOUR:
-        monkeypatch.delenv(name, raising=False)
 
     def call(*arguments):
         with pytest.raises(SystemExit) as ended:
@@ -36,5 +33,5 @@ def caller(capsys, monkeypatch):
 
 def environment(**variables):
     """Return the variables of a process that prints as an ordinary pipe or terminal makes it."""
-    plain = {k: v for k, v in os.environ.items() if k not in {*COLOUR, "PYTHONUNBUFFERED"}}
+    plain = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return plain | {"PYTHONPATH": str(Path(marlene.__file__).parents[1]), "COLUMNS": "200"} | variables

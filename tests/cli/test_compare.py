@@ -1,11 +1,13 @@
 """`marlene compare`."""
 
+import io
 import json
 import multiprocessing
 import threading
 import time
 
 import pytest
+from rich.console import Console
 
 from marlene.cli._compare import print_tables
 from marlene.cli._workers import Job, Outcome, run_jobs
@@ -21,8 +23,8 @@ def test_a_table_for_every_stream_and_errors_that_stop_nothing(call, tmp_path, m
     absent = tmp_path / "absent.arff"
     outcome = call("compare", "yeast", absent, "--methods", "ebr,majority", *SMALL, "--jobs", "2")
     assert outcome.code == 1
-    assert "G-Means on yeast" in outcome.out
-    assert f"G-Means on {absent}" in outcome.out.replace("\n", "").replace("  ", "")
+    titles = [line for line in outcome.out.splitlines() if line.startswith("G-Means on ")]
+    assert titles == ["G-Means on yeast", f"G-Means on {absent}"]
     ebr, majority = (
         next(line.split() for line in outcome.out.splitlines() if line.split()[:1] == [name])
         for name in ("ebr", "majority")
@@ -83,6 +85,14 @@ def test_a_process_that_is_killed_is_an_error_of_its_runs_only():
         (fast, 1, ""),
     ]
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("length", [10, 79, 80, 81, 500])
+def test_the_title_of_a_table_is_one_line(length):
+    stream = f"{'[red] ' * length}"[: length - 4] + ".csv"
+    console = Console(file=io.StringIO(), width=80)
+    print_tables(console, [Job(stream, None, "auto", None, "ebr", (1,))], [])
+    assert console.file.getvalue().splitlines()[0] == f"G-Means on {stream}"
 
 
 class Lines:

@@ -30,7 +30,7 @@ def on_a_terminal(*arguments):
     """Return what the command shows on a terminal, and its exit code."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, *arguments], env=environment(TERM="xterm"), stdin=theirs, stdout=theirs, stderr=theirs
+        [*COMMAND, *arguments], env=environment(PYTHONIOENCODING="utf-8"), stdin=theirs, stdout=theirs, stderr=theirs
     )
     os.close(theirs)
     shown = b""
@@ -61,6 +61,22 @@ def test_a_terminal_gets_a_bar_and_then_a_table():
         assert words in shown
     assert shown.rindex("2417/2417") < shown.index("Macro-G-Mean") < shown.index("peak memory")
     assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["compare", "yeast", "--methods", "majority", "--limit", "60", "--seeds", "2"], " ? 0.0"),
+        (["methods"], "brpw-marlene"),
+    ],
+    ids=lambda given: given[0],
+)
+def test_an_encoding_that_lacks_what_is_to_be_said(arguments, said):
+    variables = environment(PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    done = subprocess.run([*COMMAND, *arguments], env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("options", [["--json"], []], ids=["json", "table"])

@@ -13,11 +13,11 @@ def test_the_quick_one_has_everything(call, tmp_path):
     assert outcome.code == 0
     assert outcome.out.splitlines() == [str(tmp_path / f"{name}.md") for name in [*TARGETS, "index"]]
     assert " 0 failed, 0 left: " in outcome.err.splitlines()[-1]
-    index = (tmp_path / "index.md").read_text()
+    index = (tmp_path / "index.md").read_text(encoding="utf-8")
     assert all(f"({name}.md)" in index for name in TARGETS)
     again = call("reproduce", "fig-aswr", "--quick", "--out", tmp_path)
     assert (again.code, again.err) == (0, "")
-    assert (tmp_path / "index.md").read_text() == index
+    assert (tmp_path / "index.md").read_text(encoding="utf-8") == index
 
 
 def test_an_unknown_target_is_one_line(call, tmp_path):

@@ -166,7 +166,7 @@ def test_a_label_that_never_occurs_costs_one_warning(call, tmp_path, method):
     assert json.loads(outcome.out)["labels"] == 8
 
 
-@pytest.mark.parametrize("name", ["[bold]", "{task}", "a b", "ü", "%s"])
+@pytest.mark.parametrize("name", ["[bold]", "{task}", "a b", "ü", "%s", "long " * 40])
 def test_names_that_could_be_taken_for_commands(call, mail, name):
     path = mail.rename(mail.with_name(f"{name}.csv"))
     outcome = call("run", path, "--labels", "is_*", *MAJORITY)

@@ -52,7 +52,7 @@ def assert_refused(outcome, *said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("yeasst", "'yeasst' is neither a file nor a data set of the catalogue: yeast, "),
+        ("yeasst", "'yeasst' is neither a file nor a data set of the catalogue (did you mean yeast?): "),
         ("absent.csv --labels y", "'absent.csv' is neither a file nor a data set"),
         ("x" * 5000, "too long"),
         ("yeast --method majorty", "there is no method 'majorty' (did you mean majority?)"),

@@ -84,9 +84,9 @@ def cells_of_latex(text):
 
 def test_every_target_has_a_page_and_the_index_has_its_findings(made):
     assert [page.name for page in made.pages] == [*(f"{name}.md" for name in TARGETS), "index.md"]
-    index = made.pages[-1].read_text()
+    index = made.pages[-1].read_text(encoding="utf-8")
     for page in made.pages[:-1]:
-        title, findings = page.read_text().partition("\n## ")[0].split("\n", 1)
+        title, findings = page.read_text(encoding="utf-8").partition("\n## ")[0].split("\n", 1)
         assert f"## {title.removeprefix('# ')}\n{findings.rstrip()}" in index
         assert findings.strip().startswith("- ")
     assert "Quick reproduction" in index
@@ -94,7 +94,7 @@ def test_every_target_has_a_page_and_the_index_has_its_findings(made):
 
 
 def test_every_link_of_the_pages_leads_somewhere(made):
-    links = [link for page in made.pages for link in re.findall(r"\]\(([^)]+)\)", page.read_text())]
+    links = [link for page in made.pages for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8"))]
     assert len(links) > 50
     assert [link for link in links if not (made.out / link).is_file()] == []
 
@@ -102,7 +102,7 @@ def test_every_link_of_the_pages_leads_somewhere(made):
 def test_markdown_csv_and_latex_hold_the_same_cells(made):
     count = 0
     for page in made.pages[:-1]:
-        for section in page.read_text().split("\n## ")[1:]:
+        for section in page.read_text(encoding="utf-8").split("\n## ")[1:]:
             name = section.partition("\n")[0]
             if "\n| " not in section:
                 continue
@@ -110,7 +110,7 @@ def test_markdown_csv_and_latex_hold_the_same_cells(made):
             with (made.out / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
                 as_csv = [[cell.strip() for cell in row] for row in csv.reader(file)]
             assert cells_of_markdown(section) == as_csv
-            assert cells_of_latex((made.out / "tables" / f"{name}.tex").read_text()) == as_csv
+            assert cells_of_latex((made.out / "tables" / f"{name}.tex").read_text(encoding="utf-8")) == as_csv
     assert count == len(list((made.out / "tables").glob("*.tex"))) > 15
 
 
@@ -174,7 +174,7 @@ def test_synthetic_ranks_are_those_of_six_settings(made):
 
 
 def test_what_is_absent_is_named_with_the_reason(made):
-    text = (made.out / "table-real.md").read_text()
+    text = (made.out / "table-real.md").read_text(encoding="utf-8")
     assert "imdb was not run: the disk is full." in text
     rows = read_csv(made, "table-datasets")
     assert [row["examples"] for row in rows if row["data set"] == "imdb"] == ["not read"]
@@ -236,7 +236,7 @@ def test_the_parts_of_marlene_are_compared(made):
         statistics.fmean(found.values(alarmed(PLAN, "yeast", "marlene", alarms), "macro_gmean")) for alarms in (0, 5)
     )
     assert (row["marlene"], row["marlene with"]) == (f"{told - without:.3f}", f"{told:.3f}")
-    page = (made.out / "ablation.md").read_text()
+    page = (made.out / "ablation.md").read_text(encoding="utf-8")
     assert "What 5 false alarms in a row for every label change" in page
     assert "above the best of all methods in the paper's table in 0 of 3 cells" in page
     assert "Macro: `marlene` " in page

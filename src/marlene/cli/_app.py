@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -55,6 +56,9 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; `arguments` default to those of the process."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A name that the terminal's encoding cannot say is no reason to lose the result of a run.
+        sys.stdout.reconfigure(errors="replace")
     try:
         app(args=arguments, prog_name="marlene")
     except (MarleneError, OSError) as error:

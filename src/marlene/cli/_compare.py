@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from marlene._common.errors import MarleneError
+from marlene.cli._report import print_plainly
 from marlene.cli._workers import Job, run_jobs
 from marlene.evaluation._prequential import load_kernels
 from marlene.learners import METHODS, create
@@ -141,7 +142,9 @@ def print_tables(console: Console, jobs: Sequence[Job], outcomes: Sequence[Outco
             if outcome.job.stream == stream and outcome.report is not None:
                 rows[outcome.job.method].append(outcome.report)
         best = [_best(rows.values(), key, more_is_better) for _, key, more_is_better, _ in COLUMNS]
-        table = Table(title=escape(f"G-Means on {stream}"), box=box.SIMPLE_HEAD)
+        # Not the table's title, which is broken into lines where it is longer than the table: a stream may be a path.
+        print_plainly(console, f"G-Means on {stream}", style="table.title")
+        table = Table(box=box.SIMPLE_HEAD)
         table.add_column("method")
         for heading, *_ in COLUMNS:
             table.add_column(heading, justify="right")
@@ -159,7 +162,7 @@ def print_tables(console: Console, jobs: Sequence[Job], outcomes: Sequence[Outco
                 failed.setdefault((outcome.job.method, outcome.error), []).append(str(outcome.seed))
         for (method, error), numbers in failed.items():
             text = f"{method} failed with seed {', '.join(numbers)}: {error}"
-            console.print(text, markup=False, highlight=False, style="red", soft_wrap=True)
+            print_plainly(console, text, style="red")
     console.print("mean ± standard deviation over the seeds; CPU time of learning and predicting alone; peak memory")
 
 

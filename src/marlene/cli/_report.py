@@ -6,7 +6,6 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -42,7 +41,8 @@ def print_figures(
     """Print the figures, beside published ones, under their heading, where there are any."""
     if result.stopped:
         console.print(f"stopped after {result.examples} of {total} examples; the figures are of those")
-    table = Table(title=escape(f"{result.method} on {result.stream}"), box=box.SIMPLE_HEAD)
+    print_plainly(console, f"{result.method} on {result.stream}", style="table.title")
+    table = Table(box=box.SIMPLE_HEAD)
     headings = ["mean over the stream", *([heading] if published else []), "last window"]
     table.add_column("figure", overflow="fold")
     for text in headings:
@@ -67,7 +67,7 @@ def print_insight(console: Console, model: Any, examples: int, sources: Iterable
     shares = model.transfer_matrix()
     if any(share > 0 and giver != (None, label) for label, row in shares.items() for giver, share in row.items()):
         _print_transfer(console, shares)
-        _print(
+        print_plainly(
             console,
             f"with all {model.counts()['models']} sub-classifiers alike, each would have "
             f"{1 / model.counts()['models']:.1%}; a label has one for each of its concepts\n"
@@ -78,7 +78,7 @@ def print_insight(console: Console, model: Any, examples: int, sources: Iterable
         times = model.concepts(source)
         drifts = sum(len(of_label) for of_label in times.values())
         drifted = sum(bool(of_label) for of_label in times.values())
-        _print(console, f"source {source}: {drifts} drifts, in {drifted} of {len(times)} labels")
+        print_plainly(console, f"source {source}: {drifts} drifts, in {drifted} of {len(times)} labels")
 
 
 def print_next(console: Console, method: str, command: Sequence[str], published: bool) -> None:
@@ -116,7 +116,7 @@ def print_next(console: Console, method: str, command: Sequence[str], published:
     beside = width + max(len(why) for _, why in tips) + 4 <= console.width
     for words, why in tips:
         line = f"{shlex.join(words):{width}}  {why}" if beside else f"{why}:\n    {shlex.join(words)}"
-        _print(console, f"  {line}")
+        print_plainly(console, f"  {line}")
 
 
 def _print_transfer(console: Console, shares: Shares) -> None:
@@ -127,17 +127,19 @@ def _print_transfer(console: Console, shares: Shares) -> None:
     }
     console.print("\nwhich labels help which")
     if sum(len(row) for row in helped.values()) < len(shares):
-        _print(console, "what was learnt of other labels carries part of the vote on these, in % of the weight")
+        print_plainly(console, "what was learnt of other labels carries part of the vote on these, in % of the weight")
         console.print(_few(helped))
         alone = sum(not row for row in helped.values())
-        _print(console, f"{alone} of {len(shares)} labels are voted on by their own sub-classifiers alone")
+        print_plainly(console, f"{alone} of {len(shares)} labels are voted on by their own sub-classifiers alone")
     elif len(shares) <= MOST and len(next(iter(givers.values()))) <= MOST:
-        _print(
+        print_plainly(
             console, "row: a label; column: what was learnt of which label carries the vote on it, in % of the weight"
         )
         console.print(_matrix(givers))
     else:
-        _print(console, "what was learnt of these labels carries most of the votes on other labels, in % of the weight")
+        print_plainly(
+            console, "what was learnt of these labels carries most of the votes on other labels, in % of the weight"
+        )
         console.print(_strongest(givers))
 
 
@@ -207,7 +209,7 @@ def _print_drifts(console: Console, concepts: Mapping[Hashable, Sequence[int]], 
         console.print("\nno label drifted")
         return
     shown = sorted(drifted, key=lambda label: -len(drifted[label]))[:MOST]
-    _print(console, f"\nwhen labels drifted (of {examples} examples)")
+    print_plainly(console, f"\nwhen labels drifted (of {examples} examples)")
     line, mark = ("·", "▲") if console.encoding.startswith("utf") else (".", "^")
     listed = {label: _some(drifted[label]) for label in drifted if label in shown}
     beside = max(len(_short(label)) for label in listed) + max(len(times) for times in listed.values()) + 6
@@ -224,9 +226,9 @@ def _print_drifts(console: Console, concepts: Mapping[Hashable, Sequence[int]], 
     console.print(table)
     rest = len(concepts) - len(drifted)
     if len(drifted) > len(shown):
-        _print(console, f"{len(drifted) - len(shown)} more labels drifted less often")
+        print_plainly(console, f"{len(drifted) - len(shown)} more labels drifted less often")
     if rest:
-        _print(console, f"{rest} of {len(concepts)} labels did not drift")
+        print_plainly(console, f"{rest} of {len(concepts)} labels did not drift")
 
 
 def _some(times: Sequence[int]) -> str:
@@ -238,6 +240,6 @@ def _short(name: str) -> str:
     return name if len(name) <= NAME_WIDTH else name[: NAME_WIDTH - 2] + ".."
 
 
-def _print(console: Console, text: str) -> None:
-    """Print text as it is: names are not markup, and commands are not to be broken into lines."""
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+def print_plainly(console: Console, text: str, style: str | None = None) -> None:
+    """Print text as it is: names are not markup, and commands and paths are not to be broken into lines."""
+    console.print(text, markup=False, highlight=False, style=style, soft_wrap=True)

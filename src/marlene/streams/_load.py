@@ -96,7 +96,10 @@ def _from_text(
         return _renamed(catalogue.read(text.lower(), progress=progress), name).with_kinds(features)
     path = Path(text)
     if not path.exists():
-        raise MarleneError(f"{text!r} is neither a file nor a data set of the catalogue: {', '.join(_closest(text))}")
+        close = difflib.get_close_matches(text.lower(), catalogue.CATALOGUE, n=1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        known = ", ".join(catalogue.CATALOGUE)
+        raise MarleneError(f"{text!r} is neither a file nor a data set of the catalogue{hint}: {known}")
     name = name or bare_stem(path)
     suffix = path.name[len(bare_stem(path)) + 1 :].lower()
     match suffix.partition(".")[0]:
@@ -109,11 +112,6 @@ def _from_text(
         case "parquet":
             return read_parquet(path, labels=_needed(labels, text), kinds=features, name=name)
     raise MarleneError(f"{text}: expected the suffix .arff, .csv, .tsv or .parquet")
-
-
-def _closest(text: str) -> list[str]:
-    """Return the names of the catalogue, the most similar to `text` first."""
-    return difflib.get_close_matches(text.lower(), catalogue.CATALOGUE, n=len(catalogue.CATALOGUE), cutoff=0)
 
 
 def _from_arrays(pair: tuple[Any, Any], labels: LabelChoice | None, name: str) -> Stream:

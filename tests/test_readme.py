@@ -1,0 +1,88 @@
+"""README.md: every command and every piece of Python in it runs as it stands there."""
+
+import itertools
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from marlene.cli._app import app
+from marlene.experiments import reproduce
+from marlene.streams import load
+from tests.cli.commands import caller
+
+call = pytest.fixture(caller)
+
+TEXT = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^ {4,}(marlene .*)$", TEXT, re.MULTILINE)]
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+# What follows a command, so that it is quick: of an option given twice, the last counts.
+SMALLER = {
+    "run": ["--limit", "200"],
+    "compare": ["--limit", "200", "--seeds", "1"],
+    "datasets": ["yeast"],
+    "methods": [],
+    "generate": ["--size", "20", "--source-size", "30"],
+    "grid": [],
+    "reproduce": [],
+}
+GRID = "[[streams]]\nload = 'yeast'\nlimit = 60\n[[methods]]\nname = 'majority'\n"
+WRITTEN = ("--out", "--predictions", "--checkpoint")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Work in a folder with the files the README speaks of."""
+    rng = np.random.default_rng(1)
+    rows = [
+        f"{age},{'red' if age > 4 else 'blue'},{int(age > 6)},{int(other > 7)}"
+        for age, other in rng.integers(10, size=(60, 2))
+    ]
+    (tmp_path / "tickets.csv").write_text("\n".join(["age,colour,is_late,is_spam", *rows]) + "\n", encoding="utf-8")
+    (tmp_path / "enron.arff").write_text(
+        "@relation 'enron: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@data\n" + "1,2\n0,1\n" * 5,
+        encoding="utf-8",
+    )
+    (tmp_path / "grid.toml").write_text(GRID, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command_runs(call, folder, words, monkeypatch):
+    # Everything there is to reproduce takes a minute, and has a test of its own.
+    monkeypatch.setattr(reproduce, "TARGETS", {"table-datasets": reproduce.TARGETS["table-datasets"]})
+    outcome = call(*words, *SMALLER[words[0]])
+    assert outcome.code == 0, outcome.err
+    assert outcome.out
+    for option, value in itertools.pairwise(words):
+        assert option not in WRITTEN or (folder / value).exists()
+    if "--json" in words:
+        json.loads(outcome.out)
+
+
+def test_every_command_there_is_has_an_example():
+    there = {command.callback.__name__ for command in app.registered_commands}
+    assert {words[0] for words in COMMANDS} == set(SMALLER) == there
+    assert len(COMMANDS) == len(re.findall(r"^[ \t]+marlene ", TEXT, re.MULTILINE))
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
+def test_a_piece_of_python_runs(folder, block, monkeypatch):
+    monkeypatch.setattr("marlene.streams.load", lambda *args, **options: load(*args, **options, limit=200))
+    given = {
+        "frame": pd.DataFrame({"words": [3, 5, 8], "urgent": [0, 1, 1], "spam": [1, 0, 0]}),
+        "X": np.arange(6.0).reshape(3, 2),
+        "Y": np.array([[0, 1], [1, 0], [1, 1]]),
+    }
+    exec(compile(block, "README.md", "exec"), given)  # noqa: S102 (our own text)
+    for name in re.findall(r"\.save\(\"(.+?)\"\)", block):
+        assert list(folder.glob(f"{name}*"))
+
+
+def test_every_piece_of_python_is_found():
+    assert len(BLOCKS) == TEXT.count("```python") == TEXT.count("```") // 2 > 0
