@@ -23,7 +23,8 @@ MODULES = [
     for module in pkgutil.walk_packages(marlene.__path__, "marlene.")
     if not any(part.startswith("_") for part in module.name.split("."))
 ]
-PACKAGES = [module.name for module in MODULES if module.ispkg and module.name != "marlene.kernels"]
+INTERNAL = ("marlene.kernels", "marlene.learners.")
+PACKAGES = [module.name for module in MODULES if module.ispkg and not module.name.startswith(INTERNAL)]
 IMPORT = """
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])

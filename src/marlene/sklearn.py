@@ -19,11 +19,9 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Array, Floats, Labels
+    from marlene.drift import DetectorBank
 
-    from marlene.drift import Bank as DetectorBank
-
-    Values = npt.NDArray[Any]
 
 __all__ = ["MarleneClassifier"]
 
@@ -132,24 +130,24 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_.learn_many(X, _encoded(columns, self._values))
         return self
 
-    def predict(self, X: Any) -> Values:  # noqa: ANN401
+    def predict(self, X: Any) -> Array:  # noqa: ANN401
         """Return the value of the label (n,) or of every label (n × labels) that the method decides for."""
         X = self._checked(X)
         positive = self.model_.predict_many(X)
         predicted = [values[column.astype(np.int64)] for values, column in zip(self._values, positive.T, strict=True)]
         return predicted[0] if self._one_dimensional else np.column_stack(predicted)
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+    def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401
         """Return P(value) of the label (n × values), or of many labels P(second value) (n × labels)."""
         X = self._checked(X)
-        probabilities: npt.NDArray[np.float64] = self.model_.predict_proba_many(X)
+        probabilities: Floats = self.model_.predict_proba_many(X)
         if not self._one_dimensional:
             return probabilities
         if len(self._values[0]) == 1:
             return np.ones_like(probabilities)
         return np.column_stack([1 - probabilities, probabilities])
 
-    def _take(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Values]:  # noqa: ANN401
+    def _take(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:  # noqa: ANN401
         """Check the inputs; return X, and y with a column per label."""
         if y is None:
             raise MarleneError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -174,10 +172,10 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return bool(self._dimensions == 1)
 
     @property
-    def _values(self) -> list[Values]:
+    def _values(self) -> list[Array]:
         return [self.classes_] if self._one_dimensional else self.classes_
 
-    def _start(self, X: Any, columns: Values, values: list[Values]) -> Self:  # noqa: ANN401
+    def _start(self, X: Any, columns: Array, values: list[Array]) -> Self:  # noqa: ANN401
         """Learn first rows, of labels with these values."""
         names = list(getattr(self, "feature_names_in_", ()))
         features = self.features
@@ -209,7 +207,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
 
 
-def _as_classes(classes: Any, columns: Values) -> list[Values]:  # noqa: ANN401
+def _as_classes(classes: Any, columns: Array) -> list[Array]:  # noqa: ANN401
     """Return the values of every label, as given or as seen."""
     if classes is None:
         return [np.unique(column) for column in columns.T]
@@ -220,7 +218,7 @@ def _as_classes(classes: Any, columns: Values) -> list[Values]:  # noqa: ANN401
     return [np.unique(values) for values in classes]
 
 
-def _both(label: int, known: Values) -> Values:
+def _both(label: int, known: Array) -> Array:
     """Return the two values of a label of which these are known."""
     if len(known) > 2:
         raise MarleneError(f"Only binary classification is supported. Label {label} has {len(known)} classes.")
@@ -231,7 +229,7 @@ def _both(label: int, known: Values) -> Values:
     return known
 
 
-def _encoded(columns: Values, values: Sequence[Values]) -> npt.NDArray[np.int8]:
+def _encoded(columns: Array, values: Sequence[Array]) -> Labels:
     """Return y as 0 and 1: the positions of its entries among the values of their label."""
     encoded = np.zeros(columns.shape, np.int8)
     for label, known in enumerate(values):

@@ -5,7 +5,7 @@ import pytest
 
 from marlene._common.errors import MarleneError
 from marlene.banks import LinearBank, NaiveBayesBank
-from marlene.kernels.forest import Rows
+from marlene.kernels.rows import Rows
 from marlene.learners import BRMarlene
 
 both = pytest.mark.parametrize("kind", [NaiveBayesBank, LinearBank])

@@ -29,7 +29,7 @@ def test_an_unknown_target_is_one_line(call, tmp_path):
 
 
 def test_a_failed_run_ends_with_an_error_and_the_pages(call, tmp_path, monkeypatch):
-    monkeypatch.setattr("marlene.learners._multi_target.MultiTargetTree.__init__", _fail)
+    monkeypatch.setattr("marlene.learners.baselines._multi_target.MultiTargetTree.__init__", _fail)
     outcome = call("reproduce", "fig-windows", "--quick", "--out", tmp_path)
     assert outcome.code == 1
     assert "marlene: ert on yeast, seed 1: RuntimeError: out of luck" in outcome.err

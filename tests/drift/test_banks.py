@@ -9,9 +9,9 @@ import pytest
 
 from marlene._common.errors import MarleneError
 from marlene.drift import BANKS, DRIFT, ADWINBank, DDMBank, DDMOCIBank, NoneBank, OracleBank
-from marlene.kernels import adwin as adwin_kernels
-from marlene.kernels import detectors as kernels
 from marlene.kernels.compile import kernel
+from marlene.kernels.drift import adwin as adwin_kernels
+from marlene.kernels.drift import detectors as kernels
 
 EACH_BANK = pytest.mark.parametrize("bank_class", BANKS.values(), ids=BANKS)
 

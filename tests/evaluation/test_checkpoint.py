@@ -16,7 +16,7 @@ from river.naive_bayes import GaussianNB
 
 from marlene import BRMarlene, BRResampled
 from marlene._common.errors import MarleneError
-from marlene._common.state_files import load_state, save_state
+from marlene._common.states import load_state, save_state
 from marlene.evaluation import PrequentialResult, _checkpoint, prequential
 from marlene.learners import BinaryRelevance, Majority
 from marlene.streams import Stream

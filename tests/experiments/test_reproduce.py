@@ -27,7 +27,7 @@ from marlene.experiments.reproduce._plan import (
 from marlene.experiments.reproduce._real import PUBLISHED_ROW, RANKED, RealData
 from marlene.experiments.reproduce._results import Results
 from marlene.experiments.reproduce._synthetic import SyntheticData
-from marlene.experiments.reproduce._table import Column, Table, papers
+from marlene.experiments.reproduce._table import Column, ResultTable, papers
 from marlene.experiments.statistics import friedman_over_time
 from marlene.metrics import MacroGMean
 
@@ -374,7 +374,7 @@ def test_a_row_of_the_transfer_matrix_belongs_to_the_label_of_its_own_box(made):
 
 def test_the_best_is_bold_also_where_two_share_it():
     columns = [Column("m"), Column("a", best="max"), papers("a", best="max")]
-    table = Table("t", "", columns, [["x", 0.50004, 0.1], ["y", 0.5, None], ["z", 0.2, 0.3]])
+    table = ResultTable("t", "", columns, [["x", 0.50004, 0.1], ["y", 0.5, None], ["z", 0.2, 0.3]])
     assert table.markdown().splitlines()[2:] == [
         "| x | **0.500** | 0.100 |",
         "| y | **0.500** |  |",
@@ -384,7 +384,7 @@ def test_the_best_is_bold_also_where_two_share_it():
 
 def test_the_best_of_a_row_is_among_ours_and_among_the_papers():
     columns = [Column("a", best="min"), Column("b", best="min"), papers("a", best="min"), papers("b", best="min")]
-    table = Table("t", "", columns, [[1.0, 2.0, 5.0, 4.0], ["failed", 2.0, None, 4.0]], compared="rows")
+    table = ResultTable("t", "", columns, [[1.0, 2.0, 5.0, 4.0], ["failed", 2.0, None, 4.0]], compared="rows")
     assert table.markdown().splitlines()[2:] == [
         "| **1.000** | 2.000 | 5.000 | **4.000** |",
         "| failed | 2.000 |  | 4.000 |",
@@ -392,7 +392,7 @@ def test_the_best_of_a_row_is_among_ours_and_among_the_papers():
 
 
 def test_text_with_a_meaning_to_latex_and_markdown_is_escaped():
-    table = Table("t", "50 % of\nit", [Column("|D| & x_1")], [["a|b"]])
+    table = ResultTable("t", "50 % of\nit", [Column("|D| & x_1")], [["a|b"]])
     assert r"$|$D$|$ \& x\_1 \\" in table.latex()
     assert table.markdown().splitlines()[2] == "| a&#124;b |"
     assert all(not line.startswith("it") for line in table.latex().splitlines())

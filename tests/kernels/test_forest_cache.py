@@ -20,7 +20,8 @@ from tests.trees.streams import KINDS, sample
 PACKAGE = Path(marlene.__file__).parent
 PROGRAM = """
 import json
-from marlene.kernels import branches, forest
+from marlene.kernels.forest import branches
+from marlene.kernels.forest import trees as forest
 from tests.kernels.test_forest_cache import results
 given = results()
 kernels = (forest.run_block, forest.rebuild_index, forest.remove_tree, branches.new_space)
@@ -104,13 +105,13 @@ def test_an_edited_subkernel_is_noticed(tmp_path, decorator):
     assert outputs[0][2] == outputs[2][2] != outputs[1][2]
 
 
-@pytest.mark.parametrize("name", ["tables.py", "observers.py", "leaves.py", "splits.py", "forest_state.py"])
+@pytest.mark.parametrize("name", ["tables.py", "observers.py", "leaves.py", "splits.py", "state.py"])
 def test_every_file_of_the_forest_is_part_of_the_key(tmp_path, monkeypatch, name):
     copy = tmp_path / "kernels"
     shutil.copytree(PACKAGE / "kernels", copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(compiling, "__file__", str(copy / "compile.py"))
     of_copy = compiling.sources_hash.__wrapped__
     assert of_copy() == compiling.sources_hash()
-    with (copy / name).open("a") as file:
+    with (copy / "forest" / name).open("a") as file:
         file.write("\n")
     assert of_copy() != compiling.sources_hash()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marlene.kernels.compile import kernel
-from marlene.kernels.gains import cannot_exceed, entropy, merit
+from marlene.kernels.forest.gains import cannot_exceed, entropy, merit
 
 
 @kernel

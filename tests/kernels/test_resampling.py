@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from marlene.kernels.resampling import mix_many, poisson_draws
-from marlene.learners._members import member_key, stable_hash
+from marlene.kernels.ensemble.resampling import mix_many, poisson_draws
+from marlene.learners.marlene._members import member_key, stable_hash
 
 DRAWS = 20_000
 

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marlene.kernels.compile import kernel
-from marlene.kernels.forest import rebuild_index
-from marlene.kernels.forest_state import MISSING_VALUE, VALUE_SHIFT, empty_table
-from marlene.kernels.tables import (
+from marlene.kernels.forest.state import MISSING_VALUE, VALUE_SHIFT, empty_table
+from marlene.kernels.forest.tables import (
     PLACE_MASK,
     SMALLEST_ORDER,
     append,
@@ -19,6 +18,7 @@ from marlene.kernels.tables import (
     next_cell,
     order_for,
 )
+from marlene.kernels.forest.trees import rebuild_index
 
 N_TABLES, N_CLASSES, N_COLUMNS = 4, 2, 3
 START, ORDER, USED = range(3)

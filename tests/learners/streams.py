@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from marlene._common.states import state_bytes
 from marlene.drift import DDMOCIBank
 from marlene.learners import BRMarlene, BRPWMarlene, BRResampled
-from marlene.learners._state import state_bytes
 
 LEARNERS = [BRMarlene, BRResampled, BRPWMarlene]
 

@@ -5,8 +5,8 @@ import pytest
 from river import naive_bayes
 
 from marlene._common.errors import MarleneError
-from marlene.banks import LinearBank, NaiveBayesBank, PairBank
-from marlene.kernels.forest import Rows
+from marlene.banks import LinearBank, MixedBank, NaiveBayesBank
+from marlene.kernels.rows import Rows
 from marlene.learners import (
     GOOWE,
     ADWINBagging,
@@ -18,10 +18,10 @@ from marlene.learners import (
     OnlineBagging,
     PrunedSets,
 )
-from marlene.learners._chain import _ChainCommittee
-from marlene.learners._models import BankModels, Trees
-from marlene.learners._pruned_sets import _SetsCommittee
-from marlene.learners._relevance import _RelevanceCommittee
+from marlene.learners.baselines._chain import _ChainCommittee
+from marlene.learners.baselines._pruned_sets import _SetsCommittee
+from marlene.learners.baselines._relevance import _RelevanceCommittee
+from marlene.learners.classifiers._models import BankModels, Trees
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import contents, drifting
 
@@ -33,10 +33,10 @@ TRANSFORMATIONS = {
 SAVED = {
     "naive-bayes": "naive-bayes",
     "linear": "linear",
-    "pair": "pair",
+    "default mixed": "mixed",
     "smoothed": NaiveBayesBank(smoothing=2.0, weighted=True),
     "inheriting": "inheriting-forest",
-    "mixed": PairBank(LinearBank(), "naive-bayes"),
+    "mixed": MixedBank(LinearBank(), "naive-bayes"),
 }
 every_transformation = pytest.mark.parametrize("transformation", TRANSFORMATIONS.values(), ids=TRANSFORMATIONS)
 every_saved_base = pytest.mark.parametrize("base", SAVED.values(), ids=SAVED)
@@ -90,7 +90,7 @@ def test_classifiers_of_rivers_learn_but_are_not_saved(transformation, ensemble)
 
 
 @every_transformation
-@pytest.mark.parametrize("base", ["naive-bayes", "linear", "pair", "inheriting-forest"])
+@pytest.mark.parametrize("base", ["naive-bayes", "linear", "mixed", "inheriting-forest"])
 def test_blocks_of_any_size_are_the_same(transformation, base):
     X, Y = easy(120)
     whole, single = (OnlineBagging(transformation(base), members=2, seed=3) for _ in range(2))
@@ -167,7 +167,7 @@ def test_a_damaged_state_is_refused(transformation):
 
 
 def test_a_pair_says_the_mean_of_what_both_say():
-    pair, first, second = PairBank(), NaiveBayesBank(), LinearBank()
+    pair, first, second = MixedBank(), NaiveBayesBank(), LinearBank()
     rng = np.random.default_rng(0)
     for bank in (pair, first, second):
         bank.add_features([0, 2, 3])
@@ -183,15 +183,15 @@ def test_a_pair_says_the_mean_of_what_both_say():
     pair.remove([0])
     pair.widen(2, 5)
     assert pair.kinds.tolist() == [0, 2, 5]
-    again = PairBank.from_state(pair.state(), pair.settings())
+    again = MixedBank.from_state(pair.state(), pair.settings())
     assert again.ids.tolist() == pair.ids.tolist() == [1, 2]
     np.testing.assert_array_equal(again.votes(x), pair.votes(x))
     torn = {name: array for name, array in pair.state().items() if name.startswith("0.")}
     torn |= {f"1.{name}": array for name, array in LinearBank().state().items()}
     with pytest.raises(MarleneError, match="they do not belong together"):
-        PairBank.from_state(torn, pair.settings())
+        MixedBank.from_state(torn, pair.settings())
     with pytest.raises(MarleneError, match="each of a pair must be one of naive-bayes, linear or a bank"):
-        PairBank("tree")
+        MixedBank("tree")
 
 
 @pytest.mark.parametrize("learner", [BRMarlene, BRPWMarlene])
@@ -214,7 +214,7 @@ def test_inheriting_forests_grow_and_are_saved(learner):
 
 def test_a_pair_serves_br_marlene_and_marlene():
     X, Y = easy()
-    model = BRMarlene(base="pair", seed=1)
+    model = BRMarlene(base="mixed", seed=1)
     model.learn_many(X, Y)
     assert contents(BRMarlene.from_state(*model.state())) == contents(model)
     assert (model.predict_many(X) == Y)[Y >= 0].mean() > 0.8
@@ -222,7 +222,7 @@ def test_a_pair_serves_br_marlene_and_marlene():
     weighted.learn_many(X, Y)
     assert np.isfinite(weighted.predict_proba_many(X)).all()
     assert contents(Marlene.from_state(*weighted.state())) == contents(weighted)
-    given, named = Marlene(base=PairBank(), seed=1), Marlene(seed=1)
+    given, named = Marlene(base=MixedBank(), seed=1), Marlene(seed=1)
     for one in (given, named):
         one.learn_many(X, Y)
     assert contents(given) == contents(named)

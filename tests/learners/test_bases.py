@@ -11,8 +11,9 @@ from river import linear_model, naive_bayes, tree
 
 from marlene.banks import NaiveBayesBank
 from marlene.drift import RiverBank
-from marlene.learners import BRMarlene, BRPWMarlene, BRResampled, _freezer
-from marlene.learners._river_bank import RiverClassifierBank
+from marlene.learners import BRMarlene, BRPWMarlene, BRResampled
+from marlene.learners.classifiers._river_bank import RiverClassifierBank
+from marlene.learners.marlene import _freezer
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import LEARNERS, contents, dicts, drifting, sensitive
 from tests.learners.test_simple import Constant
@@ -162,7 +163,7 @@ def test_memory_does_not_grow_once_it_is_limited():
             (s.background >= 0).sum() for s in ensemble.streams.values()
         )
         sizes.append(
-            (ensemble.bank.nbytes, ensemble.members.tree.nbytes, ensemble.records.nbytes, len(ensemble.origins))
+            (ensemble.bank.nbytes, ensemble.members.classifier.nbytes, ensemble.records.nbytes, len(ensemble.origins))
         )
     assert sizes[100] == sizes[-1]
     assert model.counts() == {"models": 7, "drifts": 300}

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from marlene._common.errors import MarleneError
 from marlene.drift import DDMOCIBank
-from marlene.kernels.pairs import sweep
-from marlene.learners import BRMarlene, BRPWMarlene, _pair_ensemble
-from marlene.learners._dependence import EVERY, Dependence
-from marlene.learners._pairs import contributions
+from marlene.kernels.ensemble.pairs import sweep
+from marlene.learners import BRMarlene, BRPWMarlene
+from marlene.learners.marlene import _pair_ensemble
+from marlene.learners.marlene._dependence import EVERY, Dependence
+from marlene.learners.marlene._pairs import contributions
 from marlene.streams import Feature
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import contents, drifting, sensitive

@@ -15,7 +15,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.files import user_cache
 from marlene.evaluation import prequential
 from marlene.learners import METHODS, create
-from marlene.learners._goowe import GOOWE
+from marlene.learners.baselines._goowe import GOOWE
 from marlene.streams import Feature, Stream
 from tests.learners.streams import contents, dicts, drifting, learn_singly, truths
 

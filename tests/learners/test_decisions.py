@@ -7,10 +7,10 @@ import pytest
 
 from marlene._common.errors import MarleneError
 from marlene.banks import LinearBank
-from marlene.kernels.thresholds import BINS
+from marlene.kernels.ensemble.thresholds import BINS
 from marlene.learners import DecisionThresholds, Marlene
-from marlene.learners._blended import BlendedVotes
-from marlene.learners._thresholds import OBJECTIVES
+from marlene.learners.marlene._blended import BlendedVotes
+from marlene.learners.marlene._thresholds import OBJECTIVES
 from marlene.metrics import Scores
 from tests.naive.decisions import Cuts, gated
 
@@ -124,7 +124,7 @@ def test_the_gate_lets_in_who_serves_a_label_better_than_its_own(transfer):
         if t > 20 and t % 7 == 0:
             ensemble, found = model._ensemble, model.predict_proba_many(X[t : t + 1])[0]
             active = ensemble.active
-            votes = ensemble.bank.votes(X[t], ensemble.members.tree[active])
+            votes = ensemble.bank.votes(X[t], ensemble.members.classifier[active])
             for q in range(3):
                 own = [ensemble.origins[h].label == q for h in active]
                 assert found[q] == pytest.approx(gated(ensemble.records[q][:, active].T, own, votes, transfer))

@@ -5,7 +5,7 @@ import pytest
 
 from marlene._common.errors import MarleneError
 from marlene.evaluation import prequential
-from marlene.kernels.multi_target_state import INPUT
+from marlene.kernels.multi_target.state import INPUT
 from marlene.learners import (
     GOOWE,
     ADWINBagging,
@@ -16,10 +16,10 @@ from marlene.learners import (
     PrunedSets,
     create,
 )
-from marlene.learners._chain import chain_order
-from marlene.learners._goowe import least_squares_weights
-from marlene.learners._pruned_sets import decomposed, kept_sets
-from marlene.learners._shares import as_probabilities, normalised
+from marlene.learners.baselines._chain import chain_order
+from marlene.learners.baselines._goowe import least_squares_weights
+from marlene.learners.baselines._pruned_sets import decomposed, kept_sets
+from marlene.learners.baselines._shares import as_probabilities, normalised
 from marlene.streams import Feature, Stream
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import contents, drifting

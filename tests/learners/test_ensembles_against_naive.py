@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from marlene.kernels.multi_target_state import INPUT
-from marlene.kernels.resampling import mix_many, poisson_draws
+from marlene.kernels.ensemble.resampling import mix_many, poisson_draws
+from marlene.kernels.multi_target.state import INPUT
 from marlene.learners import (
     GOOWE,
     ADWINBagging,
@@ -14,8 +14,8 @@ from marlene.learners import (
     OnlineBagging,
     PrunedSets,
 )
-from marlene.learners._chain import chain_order
-from marlene.learners._shares import as_probabilities
+from marlene.learners.baselines._chain import chain_order
+from marlene.learners.baselines._shares import as_probabilities
 from marlene.trees import HoeffdingForest
 from tests.naive.ensembles import NaiveADWINBagging, NaiveBagging, NaiveGOOWE
 from tests.naive.members import NaiveChain, NaivePrunedSets, NaiveRelevance

@@ -14,7 +14,7 @@ from river import checks, datasets
 
 from marlene._common.errors import MarleneError
 from marlene.learners import BRMarlene, BRPWMarlene, BRResampled
-from marlene.learners._features import ABSENT
+from marlene.learners.input._features import ABSENT
 from marlene.streams import Feature, Stream
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import LEARNERS, contents, dicts, drifting, learn_singly, sensitive, truths

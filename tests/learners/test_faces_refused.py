@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from river import naive_bayes
 
 from marlene._common.errors import MarleneError
-from marlene._common.state_files import save_state
+from marlene._common.states import save_state
 from marlene.learners import BRMarlene
 from marlene.streams import Feature
 from marlene.trees import HoeffdingForest

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marlene.kernels.forest_state import BRANCHES, CHILDREN, FEATURE, IS_SPLIT, ROOT, STATE, TEST
+from marlene.kernels.forest.state import BRANCHES, CHILDREN, FEATURE, IS_SPLIT, ROOT, STATE, TEST
 from marlene.trees import HoeffdingForest
 from tests.naive.hoeffding_tree import SplitEvent
 

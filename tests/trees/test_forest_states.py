@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marlene._common.errors import MarleneError
-from marlene._common.state_files import HEADER, save_state
-from marlene.kernels.forest_state import BRANCHES, FEATURE, IS_SPLIT, LEAF, MULTIWAY_TEST, NUMERIC_TEST, STATE, TEST
+from marlene._common.states import HEADER, save_state
+from marlene.kernels.forest.state import BRANCHES, FEATURE, IS_SPLIT, LEAF, MULTIWAY_TEST, NUMERIC_TEST, STATE, TEST
 from marlene.trees import HoeffdingForest
 from tests.trees.damage import damaged, sound_forest, use
 

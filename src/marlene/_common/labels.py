@@ -11,7 +11,7 @@ from marlene._common.errors import MarleneError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Labels
 
 UNKNOWN = -1
 """What stands for a label that is not known."""
@@ -24,7 +24,7 @@ def as_labels(
     dimensions: int = 2,
     unknown: bool = True,
     wording: Callable[..., str] | None = None,
-) -> npt.NDArray[np.int8]:
+) -> Labels:
     """Return `values` as int8; anything but 0, 1 and (if `unknown`) -1 or NaN is an error that says where.
 
     Parameters

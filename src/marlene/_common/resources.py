@@ -6,18 +6,20 @@ import math
 import mmap
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from marlene._common.arrays import Array
+
 WORTH_PAGES = 1 << 26
 """Bytes of an array from which on it matters how much of it is really there."""
 
 
-def zeros_on_demand(shape: tuple[int, ...], precision: npt.DTypeLike) -> npt.NDArray[Any]:
+def zeros_on_demand(shape: tuple[int, ...], precision: npt.DTypeLike) -> Array:
     """Return zeros that take memory, in pages of usual size, where they are used.
 
     NumPy asks for huge pages, of which one is there as a whole as soon as a number in it is written.

@@ -2,7 +2,7 @@
 
 from marlene.banks._bank import InputBank
 from marlene.banks._linear import LinearBank
+from marlene.banks._mixed import KINDS, MixedBank
 from marlene.banks._naive_bayes import NaiveBayesBank
-from marlene.banks._pair import KINDS, PairBank
 
-__all__ = ["KINDS", "InputBank", "LinearBank", "NaiveBayesBank", "PairBank"]
+__all__ = ["KINDS", "InputBank", "LinearBank", "MixedBank", "NaiveBayesBank"]

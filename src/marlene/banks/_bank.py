@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.kernels.forest import Rows
-from marlene.kernels.performance import LANES
-from marlene.kernels.scales import PRESENCE, Scales
+from marlene.kernels.banks.scales import PRESENCE, Scales
+from marlene.kernels.ensemble.performance import LANES
+from marlene.kernels.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
 
-    Floats = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
-    Arrays = dict[str, npt.NDArray[Any]]
+    from marlene._common.arrays import Array, Arrays, Floats, Ints
+
 
 NUMERIC, BINARY = 0, 2
 NAMES: dict[str, int] = {"numeric": NUMERIC, "binary": BINARY}
@@ -237,7 +236,7 @@ class InputBank(ABC):
         return arrays | {"kinds": self._kinds.copy(), "first": self._first.copy(), "alive": self._alive[:extent].copy()}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]) -> Self:
+    def from_state(cls, state: Mapping[str, Array], settings: Mapping[str, Any]) -> Self:
         """Return what `state` was called on; it goes on where that one stood."""
         bank = cls(**settings)
         try:

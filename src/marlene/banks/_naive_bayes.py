@@ -8,11 +8,11 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene.banks._bank import InputBank
-from marlene.kernels.naive_bayes import Bayes, BayesSettings, bayes_train, bayes_votes
+from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings, bayes_train, bayes_votes
 
 if TYPE_CHECKING:
-    from marlene.banks._bank import Floats, Ints
-    from marlene.kernels.forest import Rows
+    from marlene._common.arrays import Floats, Ints
+    from marlene.kernels.rows import Rows
 
 
 class NaiveBayesBank(InputBank):

@@ -1,7 +1,7 @@
 """Drift detectors, many at a time: banks, and single ones in River's interface."""
 
 from marlene.drift._adwin import ADWIN, ADWINBank
-from marlene.drift._bank import DRIFT, IN_CONTROL, WARNING, ArrayBank, Bank
+from marlene.drift._bank import DRIFT, IN_CONTROL, WARNING, ArrayBank, DetectorBank
 from marlene.drift._ddm import DDM, DDMBank
 from marlene.drift._ddm_oci import DDMOCI, DDMOCIBank
 from marlene.drift._make import BANKS, make_bank
@@ -18,9 +18,9 @@ __all__ = [
     "WARNING",
     "ADWINBank",
     "ArrayBank",
-    "Bank",
     "DDMBank",
     "DDMOCIBank",
+    "DetectorBank",
     "NoneBank",
     "OracleBank",
     "RiverBank",

@@ -11,12 +11,12 @@ from marlene._common.errors import MarleneError
 from marlene.drift._bank import DRIFT, ArrayBank
 from marlene.drift._checks import as_factor, as_values
 from marlene.drift._single import THE_ONE, SingleDetector
-from marlene.kernels import adwin as kernels
+from marlene.kernels.drift import adwin as kernels
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from marlene.drift._bank import Bits, Codes, Ids
+    from marlene._common.arrays import Bools, Codes, Ints
 
 
 class ADWINBank(ArrayBank[kernels.ADWINArrays, kernels.ADWINParameters]):
@@ -75,11 +75,11 @@ class ADWINBank(ArrayBank[kernels.ADWINArrays, kernels.ADWINParameters]):
     def _new_arrays(capacity: int) -> kernels.ADWINArrays:
         return kernels.new_adwin(capacity)
 
-    def _start(self, ids: Ids) -> None:
+    def _start(self, ids: Ints) -> None:
         for i in ids:
             kernels.adwin_reset(self._arrays, i)
 
-    def _update(self, ids: Ids, correct: Bits, truth: Bits) -> Codes:  # noqa: ARG002
+    def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:  # noqa: ARG002
         return kernels.adwin_update(self._arrays, self._parameters, ids, np.where(correct, 0.0, 1.0))
 
     def update_values(self, ids: npt.ArrayLike, values: npt.ArrayLike) -> Codes:

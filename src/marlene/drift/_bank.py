@@ -9,7 +9,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene.drift._checks import as_bits, as_count, as_ids
-from marlene.kernels import detectors as kernels
+from marlene.kernels.drift import detectors as kernels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Ids = npt.NDArray[np.int64]
-    Bits = npt.NDArray[np.bool_]
-    Codes = npt.NDArray[np.uint8]
-    State = dict[str, npt.NDArray[Any]]
+    from marlene._common.arrays import Array, Arrays, Bools, Codes, Ints
+
 
 IN_CONTROL = kernels.IN_CONTROL
 """What a detector says that sees no change: 0."""
@@ -32,7 +30,7 @@ DRIFT = kernels.DRIFT
 _FIRST_CAPACITY = 8
 
 
-class Bank(ABC):
+class DetectorBank(ABC):
     """Any number of drift detectors with the same settings, known by their ids.
 
     A detector is told at each example whether its classifier was right and what the true class was, and answers
@@ -70,15 +68,15 @@ class Bank(ABC):
         """Make room for `capacity` detectors in all."""
 
     @abstractmethod
-    def _start(self, ids: Ids) -> None:
+    def _start(self, ids: Ints) -> None:
         """Let detectors start afresh."""
 
     @abstractmethod
-    def _clear(self, ids: Ids) -> None:
+    def _clear(self, ids: Ints) -> None:
         """Leave nothing of detectors that are gone."""
 
     @abstractmethod
-    def _update(self, ids: Ids, correct: Bits, truth: Bits) -> Codes:
+    def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:
         """Give each detector one input."""
 
     @abstractmethod
@@ -90,16 +88,16 @@ class Bank(ABC):
         """Return an empty bank with the same settings."""
 
     @abstractmethod
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """Return everything, settings included, as named arrays: copies of the present ones."""
 
     @classmethod
     @abstractmethod
-    def from_state(cls, state: Mapping[str, npt.NDArray[Any]]) -> Self:
+    def from_state(cls, state: Mapping[str, Array]) -> Self:
         """Return what `state` was called on; it goes on where that one stood."""
 
     @property
-    def ids(self) -> Ids:
+    def ids(self) -> Ints:
         """Ids of all detectors, ascending."""
         return np.flatnonzero(self._alive).astype(np.int64)
 
@@ -111,7 +109,7 @@ class Bank(ABC):
         settings = ", ".join(f"{name}={value!r}" for name, value in self.settings().items() if name != "name")
         return f"<{type(self).__name__}({settings}) of {len(self)} detectors>"
 
-    def add(self, count: int = 1) -> Ids:
+    def add(self, count: int = 1) -> Ints:
         """Start `count` detectors and return their ids, the lowest ones that are free."""
         wanted = as_count(count, "count")
         lacking = wanted - np.count_nonzero(~self._alive)
@@ -155,7 +153,7 @@ class Bank(ABC):
         known = self._known(ids)
         return self._update(known, as_bits(correct, "correct", len(known)), as_bits(truth, "truth", len(known)))
 
-    def _known(self, ids: npt.ArrayLike) -> Ids:
+    def _known(self, ids: npt.ArrayLike) -> Ints:
         array = as_ids(ids)
         where = kernels.first_absent(self._alive, array)
         if where >= 0:
@@ -166,7 +164,7 @@ class Bank(ABC):
 class NamedArrays(Protocol):
     """A NamedTuple of arrays."""
 
-    def _asdict(self) -> dict[str, npt.NDArray[Any]]: ...
+    def _asdict(self) -> Arrays: ...
 
 
 class NamedNumbers(Protocol):
@@ -175,11 +173,11 @@ class NamedNumbers(Protocol):
     def _asdict(self) -> dict[str, Any]: ...
 
 
-Arrays = TypeVar("Arrays", bound=NamedArrays)
+BankArrays = TypeVar("BankArrays", bound=NamedArrays)
 Parameters = TypeVar("Parameters", bound=NamedNumbers)
 
 
-class ArrayBank(Bank, Generic[Arrays, Parameters]):
+class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
     """A bank whose detectors are rows of arrays; its settings are the parameters of its kernels."""
 
     def __init__(self, parameters: Parameters) -> None:
@@ -189,14 +187,14 @@ class ArrayBank(Bank, Generic[Arrays, Parameters]):
 
     @staticmethod
     @abstractmethod
-    def _new_arrays(capacity: int) -> Arrays:
+    def _new_arrays(capacity: int) -> BankArrays:
         """Return arrays of zeros with room for `capacity` detectors."""
 
     def _refuse_impossible(self) -> None:
         """Raise an error if what `from_state` was given would lead the kernels outside their arrays."""
 
     @property
-    def arrays(self) -> Arrays:
+    def arrays(self) -> BankArrays:
         """The arrays themselves, for kernels; `add` may replace them by larger ones."""
         return self._arrays
 
@@ -212,7 +210,7 @@ class ArrayBank(Bank, Generic[Arrays, Parameters]):
             array[: len(old)] = old
         self._arrays = larger
 
-    def _clear(self, ids: Ids) -> None:
+    def _clear(self, ids: Ints) -> None:
         for array in self._arrays._asdict().values():
             array[ids] = 0
 
@@ -224,7 +222,7 @@ class ArrayBank(Bank, Generic[Arrays, Parameters]):
         """Return an empty bank with the same settings."""
         return type(self)(**self._parameters._asdict())
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """Return everything, settings included, as named arrays: copies of the present ones.
 
         Row i of an array belongs to detector i; `alive` tells which of them there are.
@@ -246,7 +244,7 @@ class ArrayBank(Bank, Generic[Arrays, Parameters]):
         return settings | {name: array[:extent].copy() for name, array in arrays.items()}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, npt.NDArray[Any]]) -> Self:
+    def from_state(cls, state: Mapping[str, Array]) -> Self:
         """Return what `state` was called on; it goes on where that one stood."""
         standard = cls()  # type: ignore[call-arg]  # every bank has defaults and takes its settings by name
         defaults = {name: np.array(value) for name, value in standard.parameters._asdict().items()}
@@ -275,7 +273,7 @@ class ArrayBank(Bank, Generic[Arrays, Parameters]):
     __hash__ = None  # type: ignore[assignment]
 
 
-def _refuse_unlike(wanted: npt.NDArray[Any], name: str, given: npt.NDArray[Any]) -> None:
+def _refuse_unlike(wanted: Array, name: str, given: Array) -> None:
     if given.shape != wanted.shape or given.dtype != wanted.dtype:
         raise MarleneError(
             f"state of a bank: {name} is {given.dtype} of shape {given.shape}, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from marlene._common.errors import MarleneError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from marlene._common.arrays import Array, Bools, Floats, Ints
+
 Number = TypeVar("Number", bound=np.generic)
 
 
-def as_ids(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def as_ids(values: npt.ArrayLike) -> Ints:
     """Return `values` as a row of whole numbers.
 
     Examples
@@ -36,7 +38,7 @@ def as_ids(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return _own(array.astype(np.int64, copy=False))
 
 
-def as_bits(values: npt.ArrayLike, what: str, count: int) -> npt.NDArray[np.bool_]:
+def as_bits(values: npt.ArrayLike, what: str, count: int) -> Bools:
     """Return `values` as `count` truth values; anything but 0 and 1 is an error that says where.
 
     Examples
@@ -58,7 +60,7 @@ def as_bits(values: npt.ArrayLike, what: str, count: int) -> npt.NDArray[np.bool
     return _own(array)
 
 
-def as_values(values: npt.ArrayLike, what: str, count: int) -> npt.NDArray[np.float64]:
+def as_values(values: npt.ArrayLike, what: str, count: int) -> Floats:
     """Return `values` as `count` finite numbers.
 
     Examples
@@ -76,7 +78,7 @@ def as_values(values: npt.ArrayLike, what: str, count: int) -> npt.NDArray[np.fl
     return _own(array)
 
 
-def _as_array(values: npt.ArrayLike, what: str, count: int | None = None) -> npt.NDArray[Any]:
+def _as_array(values: npt.ArrayLike, what: str, count: int | None = None) -> Array:
     try:
         array = np.asarray(values)
     except ValueError as error:

@@ -9,10 +9,10 @@ from river import base
 from marlene.drift._bank import ArrayBank
 from marlene.drift._checks import as_bit, as_count, as_levels
 from marlene.drift._single import SingleDetector
-from marlene.kernels import detectors as kernels
+from marlene.kernels.drift import detectors as kernels
 
 if TYPE_CHECKING:
-    from marlene.drift._bank import Bits, Codes, Ids
+    from marlene._common.arrays import Bools, Codes, Ints
 
 
 class DDMBank(ArrayBank[kernels.DDMArrays, kernels.DDMParameters]):
@@ -64,11 +64,11 @@ class DDMBank(ArrayBank[kernels.DDMArrays, kernels.DDMParameters]):
     def _new_arrays(capacity: int) -> kernels.DDMArrays:
         return kernels.new_ddm(capacity)
 
-    def _start(self, ids: Ids) -> None:
+    def _start(self, ids: Ints) -> None:
         for i in ids:
             kernels.ddm_reset(self._arrays, i)
 
-    def _update(self, ids: Ids, correct: Bits, truth: Bits) -> Codes:
+    def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:
         return kernels.ddm_update(self._arrays, self._parameters, ids, correct, truth)
 
 

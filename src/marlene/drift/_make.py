@@ -10,7 +10,7 @@ from river import base
 
 from marlene._common.errors import MarleneError
 from marlene.drift._adwin import ADWINBank
-from marlene.drift._bank import ArrayBank, Bank
+from marlene.drift._bank import ArrayBank, DetectorBank
 from marlene.drift._ddm import DDMBank
 from marlene.drift._ddm_oci import DDMOCIBank
 from marlene.drift._policies import NoneBank, OracleBank
@@ -18,7 +18,7 @@ from marlene.drift._river import RiverBank
 from marlene.drift._single import SingleDetector
 
 if TYPE_CHECKING:
-    DetectorSpec = str | Bank | Mapping[str, Any] | base.DriftDetector | base.BinaryDriftDetector | None
+    DetectorSpec = str | DetectorBank | Mapping[str, Any] | base.DriftDetector | base.BinaryDriftDetector | None
 
 BANKS: dict[str, type[ArrayBank[Any, Any]]] = {
     bank.name: bank for bank in (DDMOCIBank, DDMBank, ADWINBank, NoneBank, OracleBank)
@@ -26,7 +26,7 @@ BANKS: dict[str, type[ArrayBank[Any, Any]]] = {
 """The banks that are known by a name, and that can be saved."""
 
 
-def make_bank(spec: DetectorSpec) -> Bank:
+def make_bank(spec: DetectorSpec) -> DetectorBank:
     """Return an empty bank of drift detectors.
 
     Parameters
@@ -50,7 +50,7 @@ def make_bank(spec: DetectorSpec) -> Bank:
     """
     if spec is None:
         return NoneBank()
-    if isinstance(spec, Bank):
+    if isinstance(spec, DetectorBank):
         return spec.clone()
     if isinstance(spec, str):
         return _named(spec, {})
@@ -63,7 +63,7 @@ def make_bank(spec: DetectorSpec) -> Bank:
     raise MarleneError(f"expected the name of a drift detector, a bank or a drift detector of River, not {spec!r}")
 
 
-def _named(name: object, settings: Mapping[str, Any]) -> Bank:
+def _named(name: object, settings: Mapping[str, Any]) -> DetectorBank:
     if not isinstance(name, str) or name not in BANKS:
         raise MarleneError(f"no drift detector is called {name!r}; there are {', '.join(BANKS)}")
     kind = BANKS[name]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marlene.drift._bank import ArrayBank
-from marlene.kernels import detectors as kernels
+from marlene.kernels.drift import detectors as kernels
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from marlene.drift._bank import Bits, Codes, Ids
+    from marlene._common.arrays import Bools, Codes, Ints
 
 
 class NoArrays(NamedTuple):
@@ -42,10 +42,10 @@ class NoneBank(ArrayBank[NoArrays, NoParameters]):
     def _new_arrays(capacity: int) -> NoArrays:  # noqa: ARG004
         return NoArrays()
 
-    def _start(self, ids: Ids) -> None:
+    def _start(self, ids: Ints) -> None:
         """Do nothing: there is nothing to forget."""
 
-    def _update(self, ids: Ids, correct: Bits, truth: Bits) -> Codes:  # noqa: ARG002
+    def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:  # noqa: ARG002
         return np.zeros(len(ids), np.uint8)
 
 
@@ -78,8 +78,8 @@ class OracleBank(ArrayBank[kernels.OracleArrays, NoParameters]):
     def _new_arrays(capacity: int) -> kernels.OracleArrays:
         return kernels.new_oracle(capacity)
 
-    def _start(self, ids: Ids) -> None:
+    def _start(self, ids: Ints) -> None:
         self._arrays.announced[ids] = False
 
-    def _update(self, ids: Ids, correct: Bits, truth: Bits) -> Codes:  # noqa: ARG002
+    def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:  # noqa: ARG002
         return kernels.oracle_update(self._arrays, ids)

@@ -8,20 +8,18 @@ import numpy as np
 from river import base
 
 from marlene._common.errors import MarleneError
-from marlene.drift._bank import DRIFT, IN_CONTROL, WARNING, Bank
+from marlene.drift._bank import DRIFT, IN_CONTROL, WARNING, DetectorBank
 from marlene.drift._single import SingleDetector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
-
-    from marlene.drift._bank import Bits, Codes, Ids
+    from marlene._common.arrays import Array, Bools, Codes, Ints
 
     RiverDetector = base.DriftDetector | base.BinaryDriftDetector
 
 
-class RiverBank(Bank):
+class RiverBank(DetectorBank):
     """Clones of a River drift detector.
 
     The input of each is its classifier's error, 0 or 1; the true class plays no part. What a detector calls a drift
@@ -64,15 +62,15 @@ class RiverBank(Bank):
     def _grow(self, capacity: int) -> None:
         self._detectors += [None] * (capacity - len(self._detectors))
 
-    def _start(self, ids: Ids) -> None:
+    def _start(self, ids: Ints) -> None:
         for i in ids.tolist():
             self._detectors[i] = self._prototype.clone()
 
-    def _clear(self, ids: Ids) -> None:
+    def _clear(self, ids: Ints) -> None:
         for i in ids.tolist():
             self._detectors[i] = None
 
-    def _update(self, ids: Ids, correct: Bits, truth: Bits) -> Codes:  # noqa: ARG002
+    def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:  # noqa: ARG002
         signals = np.empty(len(ids), np.uint8)
         for k, (i, right) in enumerate(zip(ids.tolist(), correct.tolist(), strict=True)):
             signals[k] = _answer(self[i], error=not right)
@@ -98,7 +96,7 @@ class RiverBank(Bank):
         raise MarleneError(f"a bank that holds River objects ({type(self._prototype).__name__}) cannot be saved")
 
     @classmethod
-    def from_state(cls, state: Mapping[str, npt.NDArray[Any]]) -> NoReturn:  # noqa: ARG003
+    def from_state(cls, state: Mapping[str, Array]) -> NoReturn:  # noqa: ARG003
         """Raise an error: there is no such state."""
         raise MarleneError("a bank that holds River objects cannot be saved, so it cannot be restored")
 

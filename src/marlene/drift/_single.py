@@ -9,7 +9,7 @@ import numpy as np
 from marlene.drift._bank import DRIFT, WARNING, ArrayBank
 
 THE_ONE = np.zeros(1, np.int64)
-"""Ids of the only detector of a bank."""
+"""Ints of the only detector of a bank."""
 
 
 class SingleDetector:

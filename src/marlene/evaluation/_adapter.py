@@ -10,20 +10,19 @@ from river import base
 from marlene._common.errors import MarleneError
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from marlene._common.arrays import Floats, Labels
     from marlene.streams import Stream
 
 
 @runtime_checkable
-class BlockLearner(Protocol):
+class ArrayLearner(Protocol):
     """What prequential evaluation asks of a model that takes arrays."""
 
-    def test_then_train(self, X: Any, Y: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+    def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, row after row; return the probability of every label of every row."""
         ...
 
-    def predict_proba_many(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+    def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
         """Return the probability of every label of every row."""
         ...
 
@@ -34,18 +33,18 @@ class BlockLearner(Protocol):
 
 @runtime_checkable
 class Decider(Protocol):
-    """A `BlockLearner` that decides itself, and not by whether a probability is above 0.5."""
+    """A `ArrayLearner` that decides itself, and not by whether a probability is above 0.5."""
 
-    def decide_then_train(self, X: Any, Y: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:  # noqa: ANN401
+    def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Predict, then learn, row after row; return the probability and the prediction of every label."""
         ...
 
-    def decide_many(self, X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:  # noqa: ANN401
+    def decide_many(self, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Return the probability and the prediction of every label of every row."""
         ...
 
 
-def tested(learner: BlockLearner, X: Any, Y: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:  # noqa: ANN401
+def tested(learner: ArrayLearner, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
     """Let a learner predict, then learn; return probabilities and predictions."""
     if isinstance(learner, Decider):
         return learner.decide_then_train(X, Y)
@@ -53,7 +52,7 @@ def tested(learner: BlockLearner, X: Any, Y: Any) -> tuple[npt.NDArray[np.float6
     return probabilities, (probabilities > 0.5).astype(np.int8)
 
 
-def decided(learner: BlockLearner, X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:  # noqa: ANN401
+def decided(learner: ArrayLearner, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
     """Let a learner predict; return probabilities and predictions."""
     if isinstance(learner, Decider):
         return learner.decide_many(X)
@@ -61,18 +60,18 @@ def decided(learner: BlockLearner, X: Any) -> tuple[npt.NDArray[np.float64], npt
     return probabilities, (probabilities > 0.5).astype(np.int8)
 
 
-def as_block_learner(model: Any, stream: Stream) -> BlockLearner:  # noqa: ANN401
+def as_block_learner(model: Any, stream: Stream) -> ArrayLearner:  # noqa: ANN401
     """Return the model itself if it takes blocks, else in a wrapper that hands it row after row."""
     multi_label = callable(getattr(model, "learn_one", None)) and callable(getattr(model, "predict_one", None))
     if isinstance(model, (type, base.Classifier)) or not multi_label:
         raise MarleneError(
             f"{model!r} is not a River-style multi-label model; BinaryRelevance makes one of a single-label classifier"
         )
-    return model if isinstance(model, BlockLearner) else RowsForRiver(model, stream.as_example, stream.labels)
+    return model if isinstance(model, ArrayLearner) else RowsForRiver(model, stream.as_example, stream.labels)
 
 
 class RowsForRiver:
-    """A River-style model in the shape of a `BlockLearner`.
+    """A River-style model in the shape of a `ArrayLearner`.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ class RowsForRiver:
         self._as_dict = as_dict
         self._labels = labels
 
-    def test_then_train(self, X: Any, Y: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+    def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, row after row."""
         probabilities = np.empty((len(Y), len(self._labels)))
         for row in range(len(Y)):
@@ -99,7 +98,7 @@ class RowsForRiver:
             self._learn(x, Y[row])
         return probabilities
 
-    def predict_proba_many(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+    def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
         """Predict row after row."""
         return np.array([self._predict(self._as_dict(X[[row]])) for row in range(X.shape[0])])
 
@@ -116,7 +115,7 @@ class RowsForRiver:
             return [float(bool(values.get(label))) for label in self._labels]
         return [_positive(given.get(label)) for label in self._labels]
 
-    def _learn(self, x: dict[str, Any], y: npt.NDArray[np.int8]) -> None:
+    def _learn(self, x: dict[str, Any], y: Labels) -> None:
         known = {label: bool(value) for label, value in zip(self._labels, y, strict=True) if value >= 0}
         self._model.learn_one(x, known)
 

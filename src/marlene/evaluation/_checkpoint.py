@@ -13,18 +13,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
-from marlene._common.state_files import load_state, save_state
+from marlene._common.states import load_state, save_state
 from marlene.kernels.compile import sources_hash
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from marlene._common.arrays import Array, Arrays
     from marlene.streams import Stream
 
-    Arrays = dict[str, npt.NDArray[Any]]
 
 KIND = "marlene-checkpoint"
 VERSION = 1
@@ -41,7 +39,7 @@ DIGESTS = {
 }
 
 
-class Run(Protocol):
+class ResumableRun(Protocol):
     """What a checkpoint asks of the run it keeps."""
 
     done: int
@@ -52,7 +50,7 @@ class Run(Protocol):
         """Return position, times and figures."""
         ...
 
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Go back to what `state` gave."""
         ...
 
@@ -101,7 +99,7 @@ class Checkpoint:
         self._done, self._finished, self._learnt = -1, False, 0.0
         self._pause = SECONDS_BETWEEN
 
-    def resume(self, run: Run) -> bool:
+    def resume(self, run: ResumableRun) -> bool:
         """Bring learner and run to where the file left them; False if there is no file yet."""
         if not self.path.exists():
             return False
@@ -119,19 +117,19 @@ class Checkpoint:
         self._note(run)
         return True
 
-    def offer(self, run: Run) -> None:
+    def offer(self, run: ResumableRun) -> None:
         """Write the file if it is time to."""
         by_time = run.learn_seconds - self._learnt >= self._pause
         by_number = self._every is not None and run.done % self._every == 0
         if run.done > self._done and (by_time if self._every is None else by_number):
             self._write(run)
 
-    def close(self, run: Run) -> None:
+    def close(self, run: ResumableRun) -> None:
         """Write the file unless it says all already."""
         if (run.done, run.finished) != (self._done, self._finished):
             self._write(run)
 
-    def _write(self, run: Run) -> None:
+    def _write(self, run: ResumableRun) -> None:
         """Write the file, whole or not at all."""
         began = time.perf_counter()
         header, arrays = run.state()
@@ -142,7 +140,7 @@ class Checkpoint:
         self._note(run)
         self._pause = max(SECONDS_BETWEEN, TIMES_A_WRITE * (time.perf_counter() - began))
 
-    def _note(self, run: Run) -> None:
+    def _note(self, run: ResumableRun) -> None:
         """Remember what is in the file."""
         self._done, self._finished, self._learnt = run.done, run.finished, run.learn_seconds
 
@@ -172,11 +170,11 @@ def _digest_of_stream(stream: Stream) -> str:
     return _digest([names, X.shape], [stream.Y, *parts])
 
 
-def _digest_of_learner(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+def _digest_of_learner(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
     return _digest([header, list(arrays)], arrays.values())
 
 
-def _digest(header: object, arrays: Iterable[npt.NDArray[Any]]) -> str:
+def _digest(header: object, arrays: Iterable[Array]) -> str:
     digest = hashlib.sha256(json.dumps(header).encode())
     for array in arrays:
         digest.update(f"{array.dtype.str}{array.shape}".encode())

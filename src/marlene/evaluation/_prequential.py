@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float64]
-    Predictions = npt.NDArray[np.int8]
     from river.base import MultiLabelClassifier
 
+    from marlene._common.arrays import Array, Arrays, Floats, Labels
     from marlene.streams import Stream
 
 BLOCK = 256
@@ -285,7 +282,7 @@ class _Run:
         self.learner.learn_many(self.stream.X[t : t + 1], self.stream.Y[t : t + 1])
         self.learn_seconds += time.process_time() - began
 
-    def _timed(self, predict: Callable[..., tuple[Floats, Predictions]], *block: Any) -> float:  # noqa: ANN401
+    def _timed(self, predict: Callable[..., tuple[Floats, Labels]], *block: Any) -> float:  # noqa: ANN401
         began = time.process_time()
         probabilities, predictions = predict(self.learner, *block)
         spent = time.process_time() - began
@@ -293,7 +290,7 @@ class _Run:
         self._score(probabilities, predictions)
         return spent
 
-    def _score(self, probabilities: Floats, predictions: Predictions) -> None:
+    def _score(self, probabilities: Floats, predictions: Labels) -> None:
         begin, end = self.done, self.done + len(probabilities)
         if probabilities.shape[1] == 0:
             probabilities = np.full((len(probabilities), self.proba.shape[1]), 0.5)
@@ -327,15 +324,15 @@ class _Run:
             "truth": self.stream.Y[: self.done],
         }
 
-    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return position and times as a JSON header, predictions and figures as named arrays."""
         numbers = ("done", "scored", "finished", "learn_seconds", "cpu_seconds", "wall_seconds", "peak_rss_mb")
-        arrays: dict[str, npt.NDArray[Any]] = {name: a for name, a in self.traces().items() if name != "truth"}
+        arrays: Arrays = {name: a for name, a in self.traces().items() if name != "truth"}
         for name in ("windowed", "overall"):
             arrays |= {f"{name}.{part}": array for part, array in getattr(self, name).state().items()}
         return {name: getattr(self, name) for name in numbers}, arrays
 
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Go back to what `state` gave."""
         self.done, self.scored = int(header["done"]), int(header["scored"])
         if not 0 <= self.done <= len(self.stream) or self.scored != max(0, self.done - self.start - 1):

@@ -20,6 +20,8 @@ from marlene.metrics import TRACE
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from marlene._common.arrays import Floats, Labels
+
 FORMAT = "marlene-prequential-result"
 VERSION = 1
 FIGURES = TRACE
@@ -80,10 +82,10 @@ class PrequentialResult:
     learn_seconds: float
     peak_rss_mb: float
     base_rss_mb: float
-    steps: npt.NDArray[np.float64] = field(repr=False)
-    pred: npt.NDArray[np.int8] = field(repr=False)
+    steps: Floats = field(repr=False)
+    pred: Labels = field(repr=False)
     proba: npt.NDArray[np.float32] = field(repr=False)
-    truth: npt.NDArray[np.int8] = field(repr=False)
+    truth: Labels = field(repr=False)
 
     def __getattr__(self, name: str) -> float:
         """Give the four figures by their names."""
@@ -91,7 +93,7 @@ class PrequentialResult:
             return self.figures[name]
         raise AttributeError(name)
 
-    def trace(self, figure: str) -> npt.NDArray[np.float64]:
+    def trace(self, figure: str) -> Floats:
         """Return one of the four figures at every scored step."""
         if figure not in FIGURES:
             raise MarleneError(f"there is no trace of {figure!r}; known: {', '.join(FIGURES)}")

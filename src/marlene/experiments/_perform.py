@@ -24,8 +24,7 @@ from marlene.learners import create
 from marlene.streams import CATALOGUE, load, synthetic_experiment
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from marlene._common.arrays import Arrays
     from marlene.evaluation import PrequentialResult
     from marlene.streams import Stream
 
@@ -41,7 +40,7 @@ class Outcome:
     """What a run leaves: a row, and arrays."""
 
     row: dict[str, Any]
-    traces: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    traces: Arrays = field(default_factory=dict)
 
 
 def perform(run: Run) -> Outcome:
@@ -144,9 +143,9 @@ def _found_drifts(model: Any) -> str | None:  # noqa: ANN401 (some learners can 
     return json.dumps({str(label): times for label, times in model.concepts().items() if times})
 
 
-def _traces(result: PrequentialResult, watched: Watched) -> dict[str, npt.NDArray[Any]]:
+def _traces(result: PrequentialResult, watched: Watched) -> Arrays:
     """Return the arrays worth keeping: all that a figure needs, and no probabilities, which are large."""
-    traces: dict[str, npt.NDArray[Any]] = {"steps": result.steps, "pred": result.pred, "truth": result.truth}
+    traces: Arrays = {"steps": result.steps, "pred": result.pred, "truth": result.truth}
     if watched.aswr:
         at, values = zip(*watched.aswr, strict=True)
         traces |= {"aswr_at": np.array(at), "aswr": np.array(values)}

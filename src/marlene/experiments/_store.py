@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-    import numpy.typing as npt
     import polars as pl
+
+    from marlene._common.arrays import Array, Arrays
 
 DONE, FAILED = "done", "failed"
 
@@ -49,7 +50,7 @@ class ResultStore:
         for part in ("runs", "traces"):
             (self.folder / part).mkdir(parents=True, exist_ok=True)
 
-    def add(self, row: Mapping[str, Any], traces: Mapping[str, npt.NDArray[Any]]) -> None:
+    def add(self, row: Mapping[str, Any], traces: Mapping[str, Array]) -> None:
         """Keep a run: its row, and its traces if there are any."""
         if traces:
             with atomic_write(self._traces(row["key"])) as file:
@@ -70,7 +71,7 @@ class ResultStore:
         frame = self.frame()
         return dict(zip(frame["key"], frame["status"], strict=True)) if frame.height else {}
 
-    def traces(self, key: str) -> dict[str, npt.NDArray[Any]]:
+    def traces(self, key: str) -> Arrays:
         """Return the arrays of a run: figures, predictions and truth at every step, and what else was kept."""
         path = self._traces(key)
         try:

@@ -11,12 +11,9 @@ from marlene.evaluation._adapter import as_block_learner, decided, tested
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from marlene._common.arrays import Floats, Labels
     from marlene.streams import Stream
 
-    Floats = npt.NDArray[np.float64]
-    Predictions = npt.NDArray[np.int8]
 
 POINTS = 200
 
@@ -68,13 +65,13 @@ class Watched:
         """Predict, then learn, row after row, and do on the way what is due."""
         return self.decide_then_train(X, Y)[0]
 
-    def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Predictions]:  # noqa: ANN401
+    def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Do the same; return probabilities and predictions."""
         parts = [tested(self._learner, X[rows], Y[rows]) for rows in self._parts(len(Y))]
         probabilities, predictions = (np.concatenate(part) for part in zip(*parts, strict=True))
         return probabilities, predictions
 
-    def decide_many(self, X: Any) -> tuple[Floats, Predictions]:  # noqa: ANN401
+    def decide_many(self, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Return the probability and the prediction of every label of every row."""
         return decided(self._learner, X)
 

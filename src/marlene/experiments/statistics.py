@@ -16,9 +16,8 @@ from marlene._common.errors import MarleneError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Floats
 
-    Floats = npt.NDArray[np.float64]
 
 __all__ = [
     "Comparison",

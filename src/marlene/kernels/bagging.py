@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from marlene.kernels.compile import kernel
-from marlene.kernels.resampling import poisson
+from marlene.kernels.ensemble.resampling import poisson
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from marlene._common.arrays import Ints
+
 
 @kernel
-def draw_weights(keys: npt.NDArray[np.uint64], first: int, rate: float, weights: npt.NDArray[np.int64]) -> None:
+def draw_weights(keys: npt.NDArray[np.uint64], first: int, rate: float, weights: Ints) -> None:
     """Fill `weights` (examples × members) with Poisson variates; example i is draw `first` + i of every member."""
     for row in range(weights.shape[0]):
         for member in range(len(keys)):

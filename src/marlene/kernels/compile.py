@@ -37,8 +37,9 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 def sources_hash() -> str:
     """Return a hash of every source file of the kernels."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    folder = Path(__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -141,7 +142,7 @@ def kernel(function: Function) -> Function:
     3.0
     """
     compiled: Any = numba.njit(**OPTIONS)(function)
-    if cache_folder() is not None and Path(function.__code__.co_filename).parent == Path(__file__).parent:
+    if cache_folder() is not None and Path(__file__).parent in Path(function.__code__.co_filename).parents:
         # What njit(cache=True) does, with our class.
         compiled._cache = _Cache(compiled.py_func)  # type: ignore[no-untyped-call]  # noqa: SLF001
     return cast("Function", compiled)

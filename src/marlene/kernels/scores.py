@@ -19,7 +19,7 @@ import numpy as np
 from marlene.kernels.compile import kernel
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from marlene._common.arrays import Floats, Ints, Labels
 
 UNKNOWN = -1
 TRUE_POSITIVE, FALSE_POSITIVE, TRUE_NEGATIVE, FALSE_NEGATIVE = range(4)
@@ -49,17 +49,17 @@ _LONG_FORGOTTEN = 1e-200
 class ScoreState(NamedTuple):
     """The arrays the kernels of this module work on."""
 
-    counts: npt.NDArray[np.float64]
+    counts: Floats
     """(labels, 4): true positives, false positives, true negatives, false negatives."""
-    sums: npt.NDArray[np.float64]
+    sums: Floats
     """(7, 2): coarse and fine part of the sum of each of `EXAMPLE_SCORES` and of the weights of the examples."""
-    ring: npt.NDArray[np.int8]
+    ring: Labels
     """(window + 1, labels): outcome of every label of the last examples and of the one that just left."""
-    cursor: npt.NDArray[np.int64]
+    cursor: Ints
     """Row of the ring to write next, examples in the window, and the latter before the last example."""
-    counts_before: npt.NDArray[np.float64]
+    counts_before: Floats
     """`counts` before the last example."""
-    sums_before: npt.NDArray[np.float64]
+    sums_before: Floats
     """`sums` before the last example."""
 
 
@@ -88,7 +88,7 @@ def gmean(tp: float, fp: float, tn: float, fn: float) -> float:
 
 
 @kernel
-def label_gmean(counts: npt.NDArray[np.float64], label: int) -> float:
+def label_gmean(counts: Floats, label: int) -> float:
     """Return the G-Mean of one label."""
     return gmean(
         counts[label, TRUE_POSITIVE],
@@ -99,7 +99,7 @@ def label_gmean(counts: npt.NDArray[np.float64], label: int) -> float:
 
 
 @kernel
-def label_gmeans(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def label_gmeans(counts: Floats) -> Floats:
     """Return the G-Mean of every label."""
     result = np.empty(counts.shape[0])
     for label in range(counts.shape[0]):
@@ -108,7 +108,7 @@ def label_gmeans(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 @kernel
-def macro_gmean(counts: npt.NDArray[np.float64]) -> float:
+def macro_gmean(counts: Floats) -> float:
     """Return the mean of the G-Means of all labels."""
     total = 0.0
     for label in range(counts.shape[0]):
@@ -117,7 +117,7 @@ def macro_gmean(counts: npt.NDArray[np.float64]) -> float:
 
 
 @kernel
-def micro_gmean(counts: npt.NDArray[np.float64]) -> float:
+def micro_gmean(counts: Floats) -> float:
     """Return the G-Mean of the counts summed over labels."""
     tp, fp, tn, fn = 0.0, 0.0, 0.0, 0.0
     for label in range(counts.shape[0]):
@@ -129,15 +129,13 @@ def micro_gmean(counts: npt.NDArray[np.float64]) -> float:
 
 
 @kernel
-def example_mean(total: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]) -> float:
+def example_mean(total: Floats, weight: Floats) -> float:
     """Return the average over examples, given two rows of `ScoreState.sums`; 0 if there is no example."""
     return (total[0] + total[1]) / weight[0] if weight[0] > 0.0 else 0.0
 
 
 @kernel
-def write_outcomes(
-    truth: npt.NDArray[np.int8], prediction: npt.NDArray[np.int8], outcomes: npt.NDArray[np.int8]
-) -> None:
+def write_outcomes(truth: Labels, prediction: Labels, outcomes: Labels) -> None:
     """Write what the prediction of each label of one example turned out to be."""
     for label in range(truth.shape[0]):
         if truth[label] < 0:
@@ -149,7 +147,7 @@ def write_outcomes(
 
 
 @kernel
-def _add_to_sum(total: npt.NDArray[np.float64], value: float, sign: float) -> None:
+def _add_to_sum(total: Floats, value: float, sign: float) -> None:
     coarse = math.floor(value * _COARSE) / _COARSE
     fine = math.floor((value - coarse) * _FINE + 0.5) / _FINE
     total[0] += sign * coarse
@@ -157,9 +155,7 @@ def _add_to_sum(total: npt.NDArray[np.float64], value: float, sign: float) -> No
 
 
 @kernel
-def add_outcomes(
-    counts: npt.NDArray[np.float64], sums: npt.NDArray[np.float64], outcomes: npt.NDArray[np.int8], sign: float
-) -> None:
+def add_outcomes(counts: Floats, sums: Floats, outcomes: Labels, sign: float) -> None:
     """Add one example's outcomes (`sign` 1) or take them away (`sign` -1).
 
     An example of which no label is known adds nothing, not even to the number of examples.
@@ -191,7 +187,7 @@ def add_outcomes(
 
 
 @kernel
-def _fade_class(counts: npt.NDArray[np.float64], label: int, right: int, wrong: int, fading: float) -> None:
+def _fade_class(counts: Floats, label: int, right: int, wrong: int, fading: float) -> None:
     # Faded below the smallest normal number, both counts would lose their digits and with them the recall of a
     # class that was not seen for long. Left alone here, they keep it, and the next example outweighs them anyway.
     if counts[label, right] + counts[label, wrong] > _LONG_FORGOTTEN:
@@ -200,7 +196,7 @@ def _fade_class(counts: npt.NDArray[np.float64], label: int, right: int, wrong: 
 
 
 @kernel
-def _fade(counts: npt.NDArray[np.float64], sums: npt.NDArray[np.float64], fading: float) -> None:
+def _fade(counts: Floats, sums: Floats, fading: float) -> None:
     for label in range(counts.shape[0]):
         _fade_class(counts, label, TRUE_POSITIVE, FALSE_NEGATIVE, fading)
         _fade_class(counts, label, TRUE_NEGATIVE, FALSE_POSITIVE, fading)
@@ -220,9 +216,9 @@ def _remember(state: ScoreState) -> None:
 def update_block(
     state: ScoreState,
     fading: float,
-    truth: npt.NDArray[np.int8],
-    prediction: npt.NDArray[np.int8],
-    trace: npt.NDArray[np.float64],
+    truth: Labels,
+    prediction: Labels,
+    trace: Floats,
 ) -> None:
     """Add examples in their order.
 

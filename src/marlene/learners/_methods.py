@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 from river import base
 
 from marlene._common.errors import MarleneError
-from marlene.learners._bagging import ADWINBagging, OnlineBagging
-from marlene.learners._binary_relevance import BinaryRelevance
-from marlene.learners._br_marlene import BRMarlene, BRResampled
-from marlene.learners._brpw_marlene import BRPWMarlene
-from marlene.learners._chain import ClassifierChain
-from marlene.learners._goowe import GOOWE
-from marlene.learners._majority import Majority
-from marlene.learners._marlene import Marlene
-from marlene.learners._multi_target import MultiTargetTree
-from marlene.learners._pruned_sets import PrunedSets
-from marlene.learners._relevance import BinaryRelevanceTrees
+from marlene.learners.baselines._bagging import ADWINBagging, OnlineBagging
+from marlene.learners.baselines._binary_relevance import BinaryRelevance
+from marlene.learners.baselines._chain import ClassifierChain
+from marlene.learners.baselines._goowe import GOOWE
+from marlene.learners.baselines._majority import Majority
+from marlene.learners.baselines._multi_target import MultiTargetTree
+from marlene.learners.baselines._pruned_sets import PrunedSets
+from marlene.learners.baselines._relevance import BinaryRelevanceTrees
+from marlene.learners.marlene._br_marlene import BRMarlene, BRResampled
+from marlene.learners.marlene._brpw_marlene import BRPWMarlene
+from marlene.learners.marlene._marlene import Marlene
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from marlene.learners._committee import Transformation
+    from marlene.learners.baselines._committee import Transformation
 
 RIVER = "river:"
 PAPER = "Du, Minku, Lawlor, Zhou: Multi-Label Transfer Learning in Non-Stationary Data Streams"

@@ -6,15 +6,14 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from marlene._common.errors import MarleneError
-from marlene._common.state_files import load_state, save_state
-from marlene.learners._base import BlockLearner
-from marlene.learners._state import bytes_state, state_bytes
+from marlene._common.states import bytes_state, load_state, save_state, state_bytes
+from marlene.learners._block_learner import BlockLearner
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Array, Arrays
 
 FILE_KIND = "marlene-learner"
 FILE_VERSION = 2
@@ -27,16 +26,16 @@ class SavedLearner(BlockLearner):
     """Names of the parameters that may be objects: a copy has the same ones."""
 
     @abstractmethod
-    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return everything, parameters included, as a JSON header and named arrays (copies)."""
 
     @classmethod
     @abstractmethod
-    def _from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+    def _from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
         """Return the learner of a state that may be damaged: any error says so."""
 
     @classmethod
-    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
         """Return the learner whose `state` this is; it goes on to the bit where that one stood."""
         try:
             return cls._from_state(header, arrays)

@@ -16,6 +16,8 @@ from marlene._common.labels import as_labels
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from marlene._common.arrays import Floats, Ints, Labels
+
 
 def label_density(Y: npt.ArrayLike) -> float:
     """Return LDen, the share of labels that are positive.
@@ -67,7 +69,7 @@ def label_set_imbalance_rate(Y: npt.ArrayLike) -> float:
     return _minority_share(_known(Y), axis=1)
 
 
-def positive_shares(Y: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def positive_shares(Y: npt.ArrayLike) -> Floats:
     """Return for every label the share of examples in which it is positive; NaN if it is never known.
 
     Examples
@@ -82,7 +84,7 @@ def positive_shares(Y: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return shares
 
 
-def co_occurrence(Y: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def co_occurrence(Y: npt.ArrayLike) -> Ints:
     """Return for every pair of labels the number of examples in which both are positive.
 
     The diagonal holds the number of positive examples of each label.
@@ -96,18 +98,18 @@ def co_occurrence(Y: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """
     # Floats because their product is a BLAS call, and exact for these.
     positive = (_known(Y) == 1).astype(np.float64)
-    pairs: npt.NDArray[np.float64] = positive.T @ positive
+    pairs: Floats = positive.T @ positive
     return pairs.astype(np.int64)
 
 
-def _known(Y: npt.ArrayLike) -> npt.NDArray[np.int8]:
+def _known(Y: npt.ArrayLike) -> Labels:
     labels = as_labels(Y, "Y")
     if not (labels >= 0).any():
         raise MarleneError(f"Y of shape {labels.shape} holds no known label")
     return labels
 
 
-def _minority_share(labels: npt.NDArray[np.int8], axis: int) -> float:
+def _minority_share(labels: Labels, axis: int) -> float:
     positive = (labels == 1).sum(axis=axis)
     negative = (labels == 0).sum(axis=axis)
     return float(np.minimum(positive, negative).sum() / (positive + negative).sum())

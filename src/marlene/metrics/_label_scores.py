@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float64]
+    from marlene._common.arrays import Floats
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

@@ -14,7 +14,7 @@ from marlene.metrics._scores import Scores
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Labels
 
 
 class ScoreMetric(MultiOutputClassificationMetric):
@@ -73,7 +73,7 @@ class ScoreMetric(MultiOutputClassificationMetric):
         for label in new:
             self._columns[label] = len(self._columns)
 
-    def _rows(self, bits: Mapping[Hashable, tuple[int, int]]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+    def _rows(self, bits: Mapping[Hashable, tuple[int, int]]) -> tuple[Labels, Labels]:
         truth = np.full(self._scores.n_labels, UNKNOWN, dtype=np.int8)
         prediction = np.zeros(self._scores.n_labels, dtype=np.int8)
         for label, pair in bits.items():

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Floats = npt.NDArray[np.float64]
+    from marlene._common.arrays import Floats, Labels
+
 
 TRACE = kernels.TRACE
 """Columns of the array `Scores.update_many` returns with ``trace=True``."""
@@ -148,7 +149,7 @@ class Scores:
             )
         return self._update(*rows, trace=trace)
 
-    def _update(self, truth: npt.NDArray[np.int8], prediction: npt.NDArray[np.int8], *, trace: bool) -> Floats | None:
+    def _update(self, truth: Labels, prediction: Labels, *, trace: bool) -> Floats | None:
         steps = np.empty((len(truth) if trace else 0, len(TRACE)))
         fading = 1.0 if self._fading is None else self._fading
         kernels.update_block(self._state, fading, truth, prediction, steps)
@@ -182,13 +183,13 @@ class Scores:
         else:
             self._undo(outcomes)
 
-    def _take_away(self, outcomes: npt.NDArray[np.int8]) -> None:
+    def _take_away(self, outcomes: Labels) -> None:
         known = np.flatnonzero(outcomes != kernels.UNKNOWN)
         if (self._state.counts[known, outcomes[known]] < 1).any():
             raise MarleneError("this example was not added, so it cannot be reverted")
         kernels.add_outcomes(self._state.counts, self._state.sums, outcomes, -1.0)
 
-    def _undo(self, outcomes: npt.NDArray[np.int8]) -> None:
+    def _undo(self, outcomes: Labels) -> None:
         state = self._state
         if state.cursor[kernels.FILLED_BEFORE] == kernels.NOTHING_TO_REVERT:
             raise MarleneError("with a window or fading only the most recent update can be reverted, and only once")
@@ -199,9 +200,7 @@ class Scores:
         state.sums[:] = state.sums_before
         state.cursor[:] = last, state.cursor[kernels.FILLED_BEFORE], kernels.NOTHING_TO_REVERT
 
-    def _as_rows(
-        self, truth: npt.ArrayLike, prediction: npt.ArrayLike
-    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+    def _as_rows(self, truth: npt.ArrayLike, prediction: npt.ArrayLike) -> tuple[Labels, Labels]:
         rows = (
             as_labels(truth, "truth", dimensions=1),
             as_labels(prediction, "prediction", dimensions=1, unknown=False),
@@ -391,7 +390,7 @@ class Scores:
         values = ", ".join(f"{name}={getattr(self, name):.4f}" for name in TRACE)
         return f"<Scores of {self._n_labels} labels, weight {self.weight:g}: {values}>"
 
-    def _in_window(self) -> npt.NDArray[np.int8]:
+    def _in_window(self) -> Labels:
         """Return the outcomes that are in the window, oldest first."""
         row, filled = self._state.cursor[[kernels.NEXT_ROW, kernels.FILLED]].tolist()
         return self._state.ring.take(range(row - filled, row), axis=0, mode="wrap")

@@ -14,10 +14,10 @@ from marlene.streams._arff_values import LONGEST_REMEMBERED, MOST_REMEMBERED, De
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Floats, Int32s, Ints
 
 
-class Rows:
+class ArffRows:
     """Rows in the order in which they are added; dense until the first sparse one.
 
     Parameters
@@ -75,13 +75,11 @@ class Rows:
         self._table = array("d")
         self.sparse = True
 
-    def dense_table(self) -> npt.NDArray[np.float64]:
+    def dense_table(self) -> Floats:
         """Return the values of dense rows (rows × columns)."""
         return np.asarray(self._table, dtype=np.float64).reshape(-1, len(self.columns))
 
-    def sparse_entries(
-        self, source: str
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    def sparse_entries(self, source: str) -> tuple[Ints, Int32s, Floats]:
         """Return row, column and value of every entry, ordered by row and column."""
         codes = np.asarray(self._codes, dtype=np.int64)
         rows = np.repeat(np.arange(len(self), dtype=np.int64), np.asarray(self._lengths, dtype=np.int64))
@@ -204,18 +202,18 @@ class _Entries(dict[bytes, int]):
         self._values.append(value)
         return len(self._values) - 1
 
-    def add_many(self, positions: npt.NDArray[np.int64], values: npt.NDArray[np.float64]) -> Iterable[int]:
+    def add_many(self, positions: Ints, values: Floats) -> Iterable[int]:
         """Give many entries their numbers."""
         start = len(self._values)
         self._positions.frombytes(positions.astype(np.int32).tobytes())
         self._values.frombytes(values.tobytes())
         return range(start, len(self._values))
 
-    def positions_of(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    def positions_of(self, codes: Ints) -> Int32s:
         """Return the columns of numbered entries."""
         return np.asarray(self._positions, dtype=np.int32)[codes]
 
-    def values_of(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def values_of(self, codes: Ints) -> Floats:
         """Return the values of numbered entries."""
         return np.asarray(self._values, dtype=np.float64)[codes]
 

@@ -16,7 +16,7 @@ from marlene.streams._stream import KINDS, UNKNOWN_LABEL, Feature, Kind, Stream
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Floats, Labels
 
 MISSING = frozenset({"", "?", "na", "nan", "null"})
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -25,7 +25,7 @@ MANY_VALUES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RawTable:
     """Columns of equal length, with what an error message needs to name a cell.
 
     `column(i)` gives the cells of a column: a numeric array, or any Python objects. `where(row)` names a row.
@@ -40,7 +40,7 @@ class Table:
     nominal: frozenset[int] = frozenset()
 
 
-def table_to_stream(table: Table, labels: LabelChoice, kinds: str | Mapping[str, str], name: str) -> Stream:
+def table_to_stream(table: RawTable, labels: LabelChoice, kinds: str | Mapping[str, str], name: str) -> Stream:
     """Split a table into features and labels, and infer the kind of every feature that is not named in `kinds`."""
     if not isinstance(labels, int):
         _refuse_same_names(table)
@@ -65,7 +65,7 @@ def is_value(text: str) -> bool:
     return not isinstance(_read(text, TRUTH | YES_NO), str)
 
 
-def _refuse_same_names(table: Table) -> None:
+def _refuse_same_names(table: RawTable) -> None:
     seen: set[str] = set()
     for name in table.names:
         if name in seen:
@@ -73,7 +73,7 @@ def _refuse_same_names(table: Table) -> None:
         seen.add(name)
 
 
-def _feature(table: Table, index: int, kind: str | None) -> tuple[Feature, npt.NDArray[np.float64]]:
+def _feature(table: RawTable, index: int, kind: str | None) -> tuple[Feature, Floats]:
     name, cells = table.names[index], table.column(index)
     if kind == "nominal":
         return _nominal(table, name, _objects(cells))
@@ -97,7 +97,7 @@ def _feature(table: Table, index: int, kind: str | None) -> tuple[Feature, npt.N
     return Feature(name, inferred), numbers
 
 
-def _label(table: Table, index: int) -> npt.NDArray[np.int8]:
+def _label(table: RawTable, index: int) -> Labels:
     name, cells = table.names[index], _objects(table.column(index))
     read = _distinct(table, name, cells, TRUTH | YES_NO)
     codes = {}
@@ -114,7 +114,7 @@ def _label(table: Table, index: int) -> npt.NDArray[np.int8]:
     return np.array([codes[cell] for cell in cells], dtype=np.int8)
 
 
-def _nominal(table: Table, name: str, cells: list[Any]) -> tuple[Feature, npt.NDArray[np.float64]]:
+def _nominal(table: RawTable, name: str, cells: list[Any]) -> tuple[Feature, Floats]:
     codes: dict[Any, float] = {}
     values: dict[str, int] = {}
     for cell, value in _distinct(table, name, cells, TRUTH).items():
@@ -132,7 +132,7 @@ def _text(cell: Any) -> str:  # noqa: ANN401 (a text or a number of any type)
     return str(int(number)) if number.is_integer() else repr(number)
 
 
-def _refuse_free_text(table: Table, name: str, cells: list[Any], read: dict[Any, float | str]) -> None:
+def _refuse_free_text(table: RawTable, name: str, cells: list[Any], read: dict[Any, float | str]) -> None:
     different = sum(value == value for value in read.values())  # noqa: PLR0124 (false for a missing value only)
     known = sum(read[cell] == read[cell] for cell in cells)
     if different > MANY_VALUES and 2 * different > known:
@@ -142,7 +142,7 @@ def _refuse_free_text(table: Table, name: str, cells: list[Any], read: dict[Any,
         )
 
 
-def _plain_numbers(cells: Any) -> npt.NDArray[np.float64] | None:  # noqa: ANN401 (an array or any sequence)
+def _plain_numbers(cells: Any) -> Floats | None:  # noqa: ANN401 (an array or any sequence)
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
         return cells.astype(np.float64)
     return None
@@ -152,7 +152,7 @@ def _objects(cells: Any) -> list[Any]:  # noqa: ANN401 (an array or any sequence
     return cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
 
 
-def _distinct(table: Table, name: str, cells: list[Any], words: Mapping[str, float]) -> dict[Any, float | str]:
+def _distinct(table: RawTable, name: str, cells: list[Any], words: Mapping[str, float]) -> dict[Any, float | str]:
     """Read every different cell once, in the order of first appearance."""
     read: dict[Any, float | str] = {}
     try:

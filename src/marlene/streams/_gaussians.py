@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Floats = npt.NDArray[np.float64]
-    Times = npt.NDArray[np.int64]
-    Block = tuple[Floats, npt.NDArray[np.int8]]
+    from marlene._common.arrays import Bools, Floats, Ints, Labels
+
+    Block = tuple[Floats, Labels]
 
 KINDS = ("abrupt", "incremental", "gradual", "recurring")
 # Random numbers are drawn for so many examples at a time, whatever blocks are asked for.
@@ -82,7 +82,7 @@ class Drift:
             raise MarleneError(f"a drift is written label:kind:at or label:kind:at:length, not {text!r}") from None
         return cls(label, kind, at, length)
 
-    def share(self, times: Times) -> Floats:
+    def share(self, times: Ints) -> Floats:
         """Return how much of an incremental or gradual drift has happened, from 0 to 1."""
         return np.clip((times - self.at) / self.length, 0, 1)
 
@@ -178,7 +178,7 @@ class GaussianStream:
                 places[moved] = target
         return moves
 
-    def _concept(self, label: int, times: Times, luck: Floats) -> npt.NDArray[np.intp]:
+    def _concept(self, label: int, times: Ints, luck: Floats) -> npt.NDArray[np.intp]:
         """Return the number of the concept that the label has in every example."""
         number = np.zeros(len(times), np.intp)
         for drift in self.drifts:
@@ -192,9 +192,7 @@ class GaussianStream:
                 number += (times >= drift.at) & ((times - drift.at) // drift.length % 2 == 0)
         return number
 
-    def _is_positive(
-        self, label: int, concept: npt.NDArray[np.intp], gaussian: npt.NDArray[np.intp]
-    ) -> npt.NDArray[np.bool_]:
+    def _is_positive(self, label: int, concept: npt.NDArray[np.intp], gaussian: npt.NDArray[np.intp]) -> Bools:
         first = (label + concept) * self.positives
         return np.asarray((gaussian - first) % len(self.frequencies) < self.positives)
 

@@ -14,11 +14,11 @@ from marlene._common.labels import UNKNOWN, as_labels
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Bools, Floats, Labels
 
 Kind: TypeAlias = Literal["numeric", "binary", "nominal"]
 KINDS: tuple[Kind, ...] = ("numeric", "binary", "nominal")
-Matrix: TypeAlias = "npt.NDArray[np.float64] | sp.csr_array"
+Matrix: TypeAlias = "Floats | sp.csr_array"
 
 UNKNOWN_LABEL = UNKNOWN
 """What stands in `Stream.Y` where an example's label is not known."""
@@ -78,7 +78,7 @@ class Stream:
     """
 
     X: Matrix
-    Y: npt.NDArray[np.int8]
+    Y: Labels
     features: tuple[Feature, ...]
     labels: tuple[str, ...]
     name: str = "stream"
@@ -296,7 +296,7 @@ def _numbers_for_values(X: Matrix, column: int, feature: Feature, stream: str) -
     return changed
 
 
-def _presence(X: Matrix, columns: npt.NDArray[np.bool_]) -> Matrix:
+def _presence(X: Matrix, columns: Bools) -> Matrix:
     """Replace non-zero values by 1 in the given columns; missing values stay missing."""
     if not columns.any():
         return X
@@ -326,7 +326,7 @@ def _refuse_duplicates(stream: str, what: str, names: Sequence[str]) -> None:
         seen.add(name)
 
 
-def dense(X: Matrix) -> npt.NDArray[np.float64]:
+def dense(X: Matrix) -> Floats:
     """Return `X` as a dense array."""
     return X.toarray() if isinstance(X, sp.csr_array) else X
 
@@ -346,7 +346,7 @@ def as_matrix(X: Any, name: str) -> Matrix:  # noqa: ANN401 (whatever can be tur
     return array
 
 
-def _label_matrix(Y: Any, name: str, labels: Sequence[str] | None = None) -> npt.NDArray[np.int8]:  # noqa: ANN401
+def _label_matrix(Y: Any, name: str, labels: Sequence[str] | None = None) -> Labels:  # noqa: ANN401
     def wording(row: int, column: int) -> str:
         label = repr(labels[column]) if labels is not None and column < len(labels) else str(column)
         return f"{name}: example {row}, label {label}"
@@ -354,7 +354,7 @@ def _label_matrix(Y: Any, name: str, labels: Sequence[str] | None = None) -> npt
     return as_labels(Y, f"{name}: Y", wording=wording)
 
 
-def only_zero_or_one(X: Matrix) -> npt.NDArray[np.bool_]:
+def only_zero_or_one(X: Matrix) -> Bools:
     """Tell for every column whether it holds nothing but 0, 1 and missing values.
 
     An empty or constant-zero column is called binary too: nothing in it speaks against it.

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
 from marlene.streams._arff_header import Attribute, Header, read_header
-from marlene.streams._arff_rows import Rows
+from marlene.streams._arff_rows import ArffRows
 from marlene.streams._arff_tokens import Malformed
 from marlene.streams._arff_values import Decoder, LabelNumbers, Names, Numbers, label_values
 from marlene.streams._labels import LabelChoice, label_columns
@@ -23,7 +23,7 @@ from marlene.streams._stream import UNKNOWN_LABEL, Feature, Matrix, Stream, only
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Bools, Floats, Labels
 
 AnyPath = str | os.PathLike[str]
 
@@ -118,7 +118,7 @@ def _label_columns(file: Path, header: Header, labels: LabelChoice | None, xml: 
     return label_columns(names, label_names(chosen), f"{file} with {chosen}")
 
 
-def _new_rows(source: str, attributes: Sequence[Attribute], labels: Sequence[int]) -> Rows:
+def _new_rows(source: str, attributes: Sequence[Attribute], labels: Sequence[int]) -> ArffRows:
     numbers, label_numbers = Numbers(), LabelNumbers()
     is_label = set(labels)
     titles: list[str] = []
@@ -140,10 +140,10 @@ def _new_rows(source: str, attributes: Sequence[Attribute], labels: Sequence[int
                 raise MarleneError(f"{source}, line {attribute.line}: {title}: {error}") from None
         columns.append(Names(meaning))
         absent.append(meaning[attribute.values[0]])
-    return Rows(titles, columns, absent)
+    return ArffRows(titles, columns, absent)
 
 
-def _read_rows(source: str, start: int, lines: Iterator[tuple[int, bytes]], rows: Rows) -> None:
+def _read_rows(source: str, start: int, lines: Iterator[tuple[int, bytes]], rows: ArffRows) -> None:
     number = start
     for number, text in lines:
         line = text.strip()
@@ -156,7 +156,7 @@ def _read_rows(source: str, start: int, lines: Iterator[tuple[int, bytes]], rows
         raise MarleneError(f"{source}, line {number + 1}: expected a row, found the end of the file")
 
 
-def _stream(file: Path, attributes: Sequence[Attribute], labels: Sequence[int], rows: Rows, name: str) -> Stream:
+def _stream(file: Path, attributes: Sequence[Attribute], labels: Sequence[int], rows: ArffRows, name: str) -> Stream:
     is_label = np.zeros(len(attributes), dtype=bool)
     is_label[labels] = True
     X, Y = _sparse(rows, is_label, str(file)) if rows.sparse else _dense(rows, is_label)
@@ -174,17 +174,17 @@ def _feature(attribute: Attribute, zero_or_one: bool) -> Feature:
     return Feature(attribute.name, "nominal", attribute.values)
 
 
-def _truth(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int8]:
+def _truth(values: Floats) -> Labels:
     return np.nan_to_num(values, nan=UNKNOWN_LABEL).astype(np.int8)
 
 
-def _dense(rows: Rows, is_label: npt.NDArray[np.bool_]) -> tuple[Matrix, npt.NDArray[np.int8]]:
+def _dense(rows: ArffRows, is_label: Bools) -> tuple[Matrix, Labels]:
     table = rows.dense_table()
     X = table.take(np.flatnonzero(~is_label), axis=1)
     return X, _truth(table.take(np.flatnonzero(is_label), axis=1))
 
 
-def _sparse(rows: Rows, is_label: npt.NDArray[np.bool_], source: str) -> tuple[Matrix, npt.NDArray[np.int8]]:
+def _sparse(rows: ArffRows, is_label: Bools, source: str) -> tuple[Matrix, Labels]:
     row, column, value = rows.sparse_entries(source)
     # Where a column stands among the labels, or among the features.
     place = (np.where(is_label, np.cumsum(is_label), np.cumsum(~is_label)) - 1).astype(np.int32)

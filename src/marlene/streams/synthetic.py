@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Floats = npt.NDArray[np.float64]
+    from marlene._common.arrays import Floats
+
 
 __all__ = [
     "DRIFT_TYPES",

@@ -20,14 +20,13 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
-from marlene.streams._columns import Table, is_value, table_to_stream
+from marlene.streams._columns import RawTable, is_value, table_to_stream
 from marlene.streams._lines import bare_stem, numbered_lines, unreadable
 
 if TYPE_CHECKING:
     import os
 
-    import numpy.typing as npt
-
+    from marlene._common.arrays import Array
     from marlene.streams._labels import LabelChoice
     from marlene.streams._stream import Stream
 
@@ -91,7 +90,7 @@ def read_csv(
     lines, blocks = _blocks(rows if has_header else chain([(line, first)], rows), len(first), source)
     if not lines:
         raise MarleneError(f"{source}, line {line + 1}: expected at least one row below the header")
-    table = Table(
+    table = RawTable(
         source=source,
         names=[column or f"x{i}" for i, column in enumerate(names)],
         rows=len(lines),
@@ -137,10 +136,10 @@ def _rows(lines: Iterable[str], delimiter: str, source: str) -> Iterator[tuple[i
             yield line, row
 
 
-def _blocks(rows: Iterable[tuple[int, list[str]]], width: int, source: str) -> tuple[list[int], list[npt.NDArray[Any]]]:
+def _blocks(rows: Iterable[tuple[int, list[str]]], width: int, source: str) -> tuple[list[int], list[Array]]:
     """Collect the rows in arrays of strings, a quarter of the size of lists of them, and the numbers of their lines."""
     lines: list[int] = []
-    blocks: list[npt.NDArray[Any]] = []
+    blocks: list[Array] = []
     block: list[list[str]] = []
     for line, row in rows:
         if len(row) != width:
@@ -233,7 +232,7 @@ def frame_package(frame: object) -> str | None:
     return package if kind.__name__ == "DataFrame" and package in {"pandas", "polars"} else None
 
 
-def _polars_table(frame: Any, source: str) -> Table:  # noqa: ANN401 (a polars.DataFrame)
+def _polars_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a polars.DataFrame)
     polars = optional("polars", "experiments", "reading a polars frame")
     series = frame.get_columns()
 
@@ -243,10 +242,10 @@ def _polars_table(frame: Any, source: str) -> Table:  # noqa: ANN401 (a polars.D
         return series[i].to_list()
 
     declared = frozenset(i for i, s in enumerate(series) if s.dtype in {polars.Categorical, polars.Enum})
-    return Table(source, frame.columns, frame.height, column, lambda row: f"{source}, row {row}", declared)
+    return RawTable(source, frame.columns, frame.height, column, lambda row: f"{source}, row {row}", declared)
 
 
-def _pandas_table(frame: Any, source: str) -> Table:  # noqa: ANN401 (a pandas.DataFrame)
+def _pandas_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a pandas.DataFrame)
     dtypes = list(frame.dtypes)
 
     def column(i: int) -> Any:  # noqa: ANN401 (an array or a list)
@@ -258,7 +257,7 @@ def _pandas_table(frame: Any, source: str) -> Table:  # noqa: ANN401 (a pandas.D
 
     names = [str(name) for name in frame.columns]
     declared = frozenset(i for i, dtype in enumerate(dtypes) if dtype.name == "category")
-    return Table(source, names, len(frame), column, lambda row: f"{source}, row {row}", declared)
+    return RawTable(source, names, len(frame), column, lambda row: f"{source}, row {row}", declared)
 
 
 def from_river(
@@ -314,5 +313,5 @@ def from_river(
         raise MarleneError(f"{name}: there is no label")
     both = [*truths.values(), *inputs.values()]
     names = [*truths, *inputs]
-    table = Table(name, names, count, lambda i: both[i], lambda row: f"{name}, example {row}")
+    table = RawTable(name, names, count, lambda i: both[i], lambda row: f"{name}, example {row}")
     return table_to_stream(table, len(truths), kinds, name)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.state_files import load_state, save_state
-from marlene.kernels import forest as kernels
-from marlene.kernels.forest_state import (
+from marlene._common.states import load_state, save_state
+from marlene.kernels.forest import trees as kernels
+from marlene.kernels.forest.state import (
     ALIVE,
     DEPTH,
     LEAVES,
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from marlene.kernels.forest import Rows
-    from marlene.kernels.forest_state import Forest
+    from marlene._common.arrays import Array, Arrays, Floats, Ints
+    from marlene.kernels.forest.state import Forest
+    from marlene.kernels.rows import Rows
 
-    Floats = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
 
 KIND = "hoeffding-forest"
 VERSION = 2
@@ -325,12 +324,12 @@ class HoeffdingForest:
         """Return how many splits of a tree test each feature, the most used first."""
         return feature_use(self._arrays, int(self._known([tree])[0]))
 
-    def state(self) -> dict[str, npt.NDArray[Any]]:
+    def state(self) -> Arrays:
         """Return everything that was learnt as named arrays (copies)."""
         return compact(self._arrays)
 
     @classmethod
-    def from_state(cls, state: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]) -> Self:
+    def from_state(cls, state: Mapping[str, Array], settings: Mapping[str, Any]) -> Self:
         """Return the forest whose `state` and `settings` these are; it goes on to the bit where that one stood."""
         try:
             forest = cls(np.asarray(state["kind"]).tolist(), **settings)
@@ -386,14 +385,14 @@ def _one_row(x: Any) -> Any:  # noqa: ANN401 (array-like)
     return row
 
 
-def _as_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+def _as_array(name: str, values: npt.ArrayLike) -> Array:
     try:
         return np.asarray(values)
     except ValueError as error:
         raise MarleneError(f"{name} must be whole numbers ({error})") from error
 
 
-def _per_tree(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+def _per_tree(name: str, values: npt.ArrayLike) -> Array:
     given = _as_array(name, values)
     return given[None] if given.ndim == 1 else given
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.kernels.forest_state import ADAPTIVE, MAJORITY, NAIVE_BAYES
+from marlene.kernels.forest.state import ADAPTIVE, MAJORITY, NAIVE_BAYES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Ints
 
 LEAF_PREDICTIONS = {"majority": MAJORITY, "naive_bayes": NAIVE_BAYES, "adaptive": ADAPTIVE}
 NAMED_KINDS = {"numeric": 0, "binary": 2}
@@ -47,7 +47,7 @@ def checked(name: str, value: Any) -> Any:  # noqa: ANN401 (any parameter)
     return convert(value)
 
 
-def as_kinds(kinds: Sequence[int | str]) -> npt.NDArray[np.int64]:
+def as_kinds(kinds: Sequence[int | str]) -> Ints:
     """Return 0 for every numeric feature and for any other the number of its values."""
     codes = []
     for position, kind in enumerate(kinds):

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
-from marlene.kernels.forest import Rows
+from marlene.kernels.rows import Rows
 
 LARGEST_VALUE = 1e100  # squares of greater ones would soon not be finite
 

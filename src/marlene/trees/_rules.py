@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from marlene.kernels.forest_state import (
+from marlene.kernels.forest.state import (
     ABSENT,
     BRANCHES,
     CHILDREN,
@@ -22,7 +22,7 @@ from marlene.kernels.forest_state import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from marlene.kernels.forest_state import Forest
+    from marlene.kernels.forest.state import Forest
 
 
 def rules(forest: Forest, tree: int, names: Sequence[str] | None) -> str:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.kernels import forest as kernels
-from marlene.kernels.forest_state import (
+from marlene.kernels.forest import trees as kernels
+from marlene.kernels.forest.state import (
     ALIVE,
     BRANCHES,
     CHILDREN,
@@ -25,18 +25,15 @@ from marlene.trees._validity import TABLES, block_sizes, checked_state
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Array, Arrays, Ints
+    from marlene.kernels.forest.tables import Arena
 
-    from marlene.kernels.tables import Table
-
-    Arrays = dict[str, npt.NDArray[Any]]
-    Ints = npt.NDArray[np.int64]
 
 NODE_ARRAYS = ("node", "node_value", "node_count", "node_link")
 LEAF_ARRAYS = ("leaf", "leaf_weight", "leaf_class", "leaf_list", "leaf_link")
 
 
-def lengthened(array: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
+def lengthened(array: Array, length: int) -> Array:
     """Return a copy of the given length with zeros at the end."""
     longer = np.zeros((length, *array.shape[1:]), array.dtype)
     longer[: len(array)] = array
@@ -52,7 +49,7 @@ def grown(forest: Forest, trees: int, presence: int, numeric: int) -> Forest:
         if needed > have:
             changes |= {name: lengthened(getattr(forest, name), max(needed, 2 * have)) for name in names}
     for name, further in (("presence", presence), ("numeric", numeric)):
-        table: Table = getattr(forest, name)
+        table: Arena = getattr(forest, name)
         needed = int(table.top[0]) + further
         if needed > len(table.key):
             length = max(needed, 2 * len(table.key))
@@ -105,7 +102,7 @@ def compact(forest: Forest) -> Arrays:
     }
     for name, (start, _, used) in TABLES.items():
         entries = _within(leaf[:, start], leaf[:, used])
-        table: Table = getattr(forest, name)
+        table: Arena = getattr(forest, name)
         arrays |= {f"{name}_{part}": getattr(table, part)[entries] for part in ("key", "stat", "listed")}
         leaf[:, start] = 0
     arrays |= {"leaf": leaf} | {
@@ -114,7 +111,7 @@ def compact(forest: Forest) -> Arrays:
     return arrays | {"kind": forest.kind.copy()}
 
 
-def expand(given: Mapping[str, npt.NDArray[Any]], n_classes: int) -> Forest:
+def expand(given: Mapping[str, Array], n_classes: int) -> Forest:
     """Return the forest that `compact` was called on; arrays that cannot come from there are an error."""
     forest = empty_forest(np.array(given["kind"]), n_classes)
     arrays = checked_state(given, compact(forest))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.kernels.forest_state import (
+from marlene.kernels.forest.observers import RARE
+from marlene.kernels.forest.state import (
     ABSENT,
     ALIVE,
     BRANCHES,
@@ -40,17 +41,13 @@ from marlene.kernels.forest_state import (
     VALUE_SHIFT,
     WEIGHT,
 )
-from marlene.kernels.observers import RARE
-from marlene.kernels.tables import ORDERS
+from marlene.kernels.forest.tables import ORDERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
+    from marlene._common.arrays import Array, Arrays, Bools, Ints
 
-    Arrays = dict[str, npt.NDArray[Any]]
-    Ints = npt.NDArray[np.int64]
-    Bools = npt.NDArray[np.bool_]
 
 TABLES = {
     "presence": (PRESENCE_START, PRESENCE_ORDER, PRESENCE_USED),
@@ -73,7 +70,7 @@ def _require(holds: bool | np.bool_, what: str) -> None:
         raise MarleneError(f"not the state of a forest, or damaged: {what}")
 
 
-def checked_state(given: Mapping[str, npt.NDArray[Any]], like: Arrays) -> Arrays:
+def checked_state(given: Mapping[str, Array], like: Arrays) -> Arrays:
     """Return the arrays in the types of `like`, the state of a forest without trees.
 
     Arrays that would make a kernel leave their bounds or run for ever are an error.

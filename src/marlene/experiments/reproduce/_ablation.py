@@ -10,7 +10,7 @@ from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page
 from marlene.experiments.reproduce._plan import WITH_RIVER
 from marlene.experiments.reproduce._results import seeds_in_words
-from marlene.experiments.reproduce._table import Column, Table
+from marlene.experiments.reproduce._table import Column, ResultTable
 from marlene.experiments.reproduce._words import listed
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def page(plan: Plan, results: Results) -> Page:
     return Page(TARGET, "What the parts of Marlene are worth", findings, tables, notes=notes)
 
 
-def _parts(plan: Plan, results: Results, known: dict[tuple[str, str, str], float], figure: str) -> Table:
+def _parts(plan: Plan, results: Results, known: dict[tuple[str, str, str], float], figure: str) -> ResultTable:
     columns = [
         Column("variant"),
         *(Column(name, best="max") for name in _data_sets(plan)),
@@ -128,10 +128,10 @@ def _parts(plan: Plan, results: Results, known: dict[tuple[str, str, str], float
     rows.append(["best of any method in the paper", *best, statistics.fmean(best), ""])
     kind = FIGURES[figure]
     caption = f"{kind}-G-Mean of Marlene, of Marlene without one of its parts, and of the methods it grew from."
-    return Table(f"{TARGET}-{kind.lower()}", caption, columns, rows)
+    return ResultTable(f"{TARGET}-{kind.lower()}", caption, columns, rows)
 
 
-def _rotated_table(plan: Plan, results: Results, known: dict[tuple[str, str, str], float]) -> Table:
+def _rotated_table(plan: Plan, results: Results, known: dict[tuple[str, str, str], float]) -> ResultTable:
     columns = [Column("data set"), Column("figure"), *(Column(vote, best="max") for vote in GATE)]
     columns += [Column("gated less the better", absent=""), Column("seeds")]
     rows: list[list[Value]] = []
@@ -142,7 +142,7 @@ def _rotated_table(plan: Plan, results: Results, known: dict[tuple[str, str, str
             said = "; ".join(seeds_in_words(one) for one in sorted(seeds))
             rows.append([data_set, kind, *cells, _loss(known, data_set, figure), said])
     caption = "Labels rotated in the middle: the gate beside a label's own sub-classifiers alone and the vote of all."
-    return Table(f"{TARGET}-rotated", caption, columns, rows, compared="rows")
+    return ResultTable(f"{TARGET}-rotated", caption, columns, rows, compared="rows")
 
 
 def _harm(plan: Plan, results: Results, data_set: str, method: str, figure: str) -> float | None:
@@ -151,7 +151,7 @@ def _harm(plan: Plan, results: Results, data_set: str, method: str, figure: str)
     return None if without is None or told is None else told - without
 
 
-def _alarmed_table(plan: Plan, results: Results) -> Table:
+def _alarmed_table(plan: Plan, results: Results) -> ResultTable:
     columns = [Column("data set"), Column("figure"), *(Column(method, best="max") for method in ALARMED)]
     columns += [Column(f"{WHOLE} without"), Column(f"{WHOLE} with"), Column("seeds")]
     rows: list[list[Value]] = []
@@ -162,7 +162,7 @@ def _alarmed_table(plan: Plan, results: Results) -> Table:
             changes = [_harm(plan, results, data_set, method, figure) for method in ALARMED]
             rows.append([data_set, kind, *changes, *(results.mean(run, figure) for run in both), seeds])
     caption = f"What {ALARMS} false alarms for every label change, and the figures of Marlene without and with them."
-    return Table(f"{TARGET}-alarms", caption, columns, rows, compared="rows")
+    return ResultTable(f"{TARGET}-alarms", caption, columns, rows, compared="rows")
 
 
 def _nonsense(plan: Plan, results: Results) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _nonsense(plan: Plan, results: Results) -> Iterator[str]:
         )
 
 
-def _cost(plan: Plan, results: Results) -> Table:
+def _cost(plan: Plan, results: Results) -> ResultTable:
     columns = [Column("data set"), *(Column(f"{name}, CPU s", 2) for name in (WHOLE, *PEERS))]
     columns += [Column(f"{name}, MB", 0) for name in (WHOLE, *PEERS)]
     rows: list[list[Value]] = []
@@ -189,7 +189,7 @@ def _cost(plan: Plan, results: Results) -> Table:
         memory: list[Value] = [results.mean(run, "peak_rss_mb") for run in there]
         rows.append([data_set, *seconds, *memory])
     caption = "CPU seconds of learning and predicting, and peak memory of the process that did it, mean over the seeds."
-    return Table(f"{TARGET}-cost", caption, columns, rows)
+    return ResultTable(f"{TARGET}-cost", caption, columns, rows)
 
 
 def _loss(known: dict[tuple[str, str, str], float], data_set: str, figure: str) -> float | None:

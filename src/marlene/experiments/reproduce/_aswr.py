@@ -11,16 +11,16 @@ from marlene.experiments.reproduce import _drawing as drawing
 from marlene.experiments.reproduce._page import Drawn, Page
 from marlene.experiments.reproduce._plan import PROPOSED, WITH_RIVER
 from marlene.experiments.reproduce._results import seeds_in_words
-from marlene.experiments.reproduce._table import Column, Table
+from marlene.experiments.reproduce._table import Column, ResultTable
 from marlene.streams import synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from marlene._common.arrays import Floats, Ints
     from marlene.experiments._grid import Run
     from marlene.experiments.reproduce._plan import Plan
     from marlene.experiments.reproduce._results import Results
@@ -47,14 +47,14 @@ class Shares:
         The seeds.
     """
 
-    at: npt.NDArray[np.int64]
-    values: npt.NDArray[np.float64]
+    at: Ints
+    values: Floats
     even: float
     seeds: tuple[int, ...]
 
-    def settled(self) -> npt.NDArray[np.float64]:
+    def settled(self) -> Floats:
         """Return the mean over seeds at all places but those in the first twentieth of the stream."""
-        later: npt.NDArray[np.float64] = self.values.mean(axis=0)[self.at > SETTLED * self.at[-1]]
+        later: Floats = self.values.mean(axis=0)[self.at > SETTLED * self.at[-1]]
         return later
 
 
@@ -142,7 +142,7 @@ def _curve(axes: Axes, method: str, curve: Shares) -> None:
     axes.axhline(curve.even, color=colour, linestyle=(0, (4, 3)), linewidth=1, alpha=0.7)
 
 
-def _table(found: dict[str, dict[str, Shares | None]]) -> Table:
+def _table(found: dict[str, dict[str, Shares | None]]) -> ResultTable:
     rows: list[list[Value]] = []
     for title, by_method in found.items():
         for method, curve in by_method.items():
@@ -156,7 +156,7 @@ def _table(found: dict[str, dict[str, Shares | None]]) -> Table:
     caption = (
         "Average source weight ratio after the first twentieth of the stream. The paper prints curves without numbers."
     )
-    return Table(TARGET, caption, [Column(heading) for heading in headings], rows)
+    return ResultTable(TARGET, caption, [Column(heading) for heading in headings], rows)
 
 
 def _findings(found: dict[str, dict[str, Shares | None]]) -> Iterator[str]:

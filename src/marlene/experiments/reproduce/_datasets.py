@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page
-from marlene.experiments.reproduce._table import Column, Table, papers
+from marlene.experiments.reproduce._table import Column, ResultTable, papers
 from marlene.metrics import label_density, label_imbalance_rate, label_set_imbalance_rate
 from marlene.streams import load
 
@@ -47,7 +47,7 @@ def page(plan: Plan, results: Results) -> Page:  # noqa: ARG001 (all targets are
         TARGET,
         "Data sets",
         findings(measured, plan),
-        [Table(TARGET, caption, columns, rows)],
+        [ResultTable(TARGET, caption, columns, rows)],
         notes=[f"{name} was not read: {reason}." for name, reason in plan.absent],
     )
 

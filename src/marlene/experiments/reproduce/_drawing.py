@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    import numpy.typing as npt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from marlene._common.arrays import Floats
 
 FORMATS = ("png", "svg", "pdf")
 INK, FAINT = "#222222", "#8a8a8a"
@@ -74,7 +75,7 @@ def save(figure: Figure, folder: Path, name: str) -> None:
             figure.savefig(file, format=kind, metadata=undated[kind], facecolor="white")
 
 
-def leave_out_starts(axes: Axes, curves: Sequence[npt.NDArray[np.float64]]) -> None:
+def leave_out_starts(axes: Axes, curves: Sequence[Floats]) -> None:
     """Begin the vertical axis below nearly all of the curves; their first steps from 0 would flatten the rest."""
     if not curves:
         return

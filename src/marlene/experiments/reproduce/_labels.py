@@ -14,21 +14,20 @@ from marlene.experiments.reproduce._page import Drawn, Page
 from marlene.experiments.reproduce._plan import PROPOSED, SETTINGS
 from marlene.experiments.reproduce._results import seeds_in_words
 from marlene.experiments.reproduce._synthetic import setting_name
-from marlene.experiments.reproduce._table import Column, Table
+from marlene.experiments.reproduce._table import Column, ResultTable
 from marlene.streams import synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from marlene._common.arrays import Array, Floats
     from marlene.experiments.reproduce._plan import Plan
     from marlene.experiments.reproduce._results import Results
     from marlene.experiments.reproduce._table import Value
 
-    Floats = npt.NDArray[np.float64]
 
 TARGET = "fig-labels"
 DRAWN = synthetic.LABELS[:2]
@@ -69,7 +68,7 @@ class Curves:
         return float(np.concatenate(chosen, axis=1).mean())
 
 
-def gmean_since_drift(pred: npt.NDArray[Any], truth: npt.NDArray[Any], drifts: Sequence[int]) -> Floats:
+def gmean_since_drift(pred: Array, truth: Array, drifts: Sequence[int]) -> Floats:
     """Return the G-Mean over all examples since the last drift, at every example; 0 while a class has no hit.
 
     Examples
@@ -167,7 +166,7 @@ def _panel(axes: Axes, stream: tuple[str, int], label: str, settings: dict[tuple
     axes.locator_params(axis="x", nbins=4)
 
 
-def _table(found: Found) -> Table:
+def _table(found: Found) -> ResultTable:
     rows: list[list[Value]] = []
     for ((drift, size), label), settings in found.items():
         cells: list[Value] = [None if c is None else float(c.values.mean()) for c in settings.values()]
@@ -176,7 +175,7 @@ def _table(found: Found) -> Table:
     columns = [Column(heading) for heading in ("drift", "size", "label")]
     columns += [Column(setting_name(*setting), best="max") for setting in SETTINGS]
     caption = "Mean of every curve. The paper prints curves without numbers."
-    return Table(TARGET, caption, [*columns, Column("seeds")], rows, compared="rows")
+    return ResultTable(TARGET, caption, [*columns, Column("seeds")], rows, compared="rows")
 
 
 def _findings(found: Found) -> Iterator[str]:

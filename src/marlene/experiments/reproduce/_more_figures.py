@@ -17,9 +17,9 @@ from marlene.experiments.reproduce._results import seeds_in_words
 from marlene.experiments.reproduce._words import listed
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     from matplotlib.axes import Axes
 
+    from marlene._common.arrays import Floats
     from marlene.experiments._grid import Run
     from marlene.experiments.reproduce._plan import Plan
     from marlene.experiments.reproduce._results import Results
@@ -72,7 +72,7 @@ def _line(method: str) -> dict[str, Any]:
     }
 
 
-def _leaders(steps: dict[str, npt.NDArray[np.float64]], there: list[str]) -> str:
+def _leaders(steps: dict[str, Floats], there: list[str]) -> str:
     if not there:
         return "Yeast: not run."
     parts = []
@@ -209,7 +209,7 @@ def transfer_page(plan: Plan, results: Results) -> Page:
     return Page(TRANSFER, "Who helps whom", told, figures=[Drawn(TRANSFER, caption, figure)])
 
 
-def mean_transfer(results: Results, run: Run) -> tuple[npt.NDArray[np.float64], list[tuple[str, str]]] | None:
+def mean_transfer(results: Results, run: Run) -> tuple[Floats, list[tuple[str, str]]] | None:
     """Return the shares of weight (labels × givers), mean over the seeds, and the givers; None if it was not run."""
     traces = results.traces(run, "transfer", "transfer_from")
     if not traces:
@@ -223,7 +223,7 @@ def mean_transfer(results: Results, run: Run) -> tuple[npt.NDArray[np.float64], 
     return total / len(traces), [(giver[0], giver[1]) for giver in givers]
 
 
-def _heat_map(axes: Axes, matrix: npt.NDArray[np.float64], givers: list[tuple[str, str]], title: str) -> Any:  # noqa: ANN401
+def _heat_map(axes: Axes, matrix: Floats, givers: list[tuple[str, str]], title: str) -> Any:  # noqa: ANN401
     axes.grid(visible=False)
     multiples = matrix * len(givers)
     colours: Any = optional("matplotlib.colors", "experiments", "drawing a figure")
@@ -250,7 +250,7 @@ def _box(row: int, column: int) -> Any:  # noqa: ANN401
     )
 
 
-def _own_share(matrix: npt.NDArray[np.float64], givers: list[tuple[str, str]], title: str) -> str:
+def _own_share(matrix: Floats, givers: list[tuple[str, str]], title: str) -> str:
     labels = [label for stream, label in givers if not stream]
     own = [float(matrix[row, givers.index(("", label))]) for row, label in enumerate(labels)]
     first = sum(matrix[row].argmax() == givers.index(("", label)) for row, label in enumerate(labels))

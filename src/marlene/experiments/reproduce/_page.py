@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from marlene.experiments.reproduce._table import Table
+    from marlene.experiments.reproduce._table import ResultTable
 
 TABLES, FIGURES = "tables", "figures"
 INDEX = "index.md"
@@ -50,7 +50,7 @@ class Page:
     target: str
     title: str
     findings: Sequence[str]
-    tables: Sequence[Table] = ()
+    tables: Sequence[ResultTable] = ()
     figures: Sequence[Drawn] = ()
     notes: Sequence[str] = field(default_factory=tuple)
 

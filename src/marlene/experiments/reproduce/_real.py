@@ -16,7 +16,7 @@ from marlene.experiments.reproduce._page import Drawn, Page
 from marlene.experiments.reproduce._plan import REAL_METHODS, WITHOUT_CHANCE
 from marlene.experiments.reproduce._real_findings import findings
 from marlene.experiments.reproduce._results import seeds_in_words
-from marlene.experiments.reproduce._table import Column, Table, papers
+from marlene.experiments.reproduce._table import Column, ResultTable, papers
 from marlene.experiments.statistics import friedman, friedman_over_time, nemenyi_critical_difference
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def page(plan: Plan, results: Results) -> Page:
     return Page(TARGET, "Real data", told, tables, figures, _notes(plan))
 
 
-def _figures_table(real: RealData, figure: str) -> Table:
+def _figures_table(real: RealData, figure: str) -> ResultTable:
     columns = [Column("method")]
     for data_set in real.plan.data_sets:
         columns += [Column(data_set, best="max"), papers(data_set, best="max")]
@@ -148,12 +148,12 @@ def _figures_table(real: RealData, figure: str) -> Table:
             cells.append(printed[paper.FIGURES.index(figure)] if printed else None)
         rows.append([*cells, real.seeds(row)])
     caption = f"{NAMES[figure]}: mean over the seeds, beside the paper's mean of 30 runs; the best of a column is bold."
-    return Table(f"{TARGET}-{SHORT[figure]}", caption, [*columns, Column("seeds")], rows)
+    return ResultTable(f"{TARGET}-{SHORT[figure]}", caption, [*columns, Column("seeds")], rows)
 
 
 def _ranks_table(
     real: RealData, figure: str, ranks: dict[tuple[str, str], float], published: dict[tuple[str, str], float]
-) -> Table:
+) -> ResultTable:
     printed = {(r.method, r.data_set): r.rank for r in paper.real_data() if r.figure == figure}
     columns = [Column("method")]
     for data_set in (*real.plan.data_sets, "mean"):
@@ -173,10 +173,10 @@ def _ranks_table(
         f"averaged over the steps, beside the paper's. The mean is over {len(complete)} data sets on which all of them "
         f"were run (in the paper {len(paper.data_sets())}). In the last row BR-MARLENE takes part with those settings."
     )
-    return Table(f"{TARGET}-ranks-{SHORT[figure]}", caption, columns, rows)
+    return ResultTable(f"{TARGET}-ranks-{SHORT[figure]}", caption, columns, rows)
 
 
-def _mean_ranks_table(compared: dict[str, OverDataSets | None]) -> Table:
+def _mean_ranks_table(compared: dict[str, OverDataSets | None]) -> ResultTable:
     rows: list[list[Value]] = [
         [method, *(found.rank(method) if found else None for found in compared.values())]
         for method in REAL_METHODS
@@ -186,10 +186,10 @@ def _mean_ranks_table(compared: dict[str, OverDataSets | None]) -> Table:
     caption = (
         "Mean ranks over data sets, one rank per data set (Demšar's way), over those on which all methods were run."
     )
-    return Table(f"{TARGET}-mean-ranks", caption, columns, rows)
+    return ResultTable(f"{TARGET}-mean-ranks", caption, columns, rows)
 
 
-def _tests_table(compared: dict[str, OverDataSets | None]) -> Table:
+def _tests_table(compared: dict[str, OverDataSets | None]) -> ResultTable:
     headings = (
         "figure",
         "data sets",
@@ -216,10 +216,10 @@ def _tests_table(compared: dict[str, OverDataSets | None]) -> Table:
         )  # fmt: skip
     caption = "Friedman's test over data sets, and the difference in mean ranks that Nemenyi's test at 5 % asks for."
     columns = [Column(heading, 2, absent="too few data sets") for heading in headings]
-    return Table(f"{TARGET}-tests", caption, columns, rows)
+    return ResultTable(f"{TARGET}-tests", caption, columns, rows)
 
 
-def _spread_table(real: RealData) -> Table:
+def _spread_table(real: RealData) -> ResultTable:
     rows: list[list[Value]] = []
     for row in (*REAL_METHODS, PUBLISHED_ROW):
         cells: list[Value] = [row]
@@ -228,7 +228,7 @@ def _spread_table(real: RealData) -> Table:
             cells.append(statistics.stdev(values) if len(values) > 1 else None)
         rows.append([*cells, real.seeds(row)])
     columns = [Column("method"), *(Column(name, 4, "no two seeds") for name in real.plan.data_sets), Column("seeds")]
-    return Table(f"{TARGET}-spread", "Standard deviation of the Macro-G-Mean over the seeds.", columns, rows)
+    return ResultTable(f"{TARGET}-spread", "Standard deviation of the Macro-G-Mean over the seeds.", columns, rows)
 
 
 def _diagram(figure: str, found: OverDataSets) -> Drawn:

@@ -13,8 +13,7 @@ from marlene.experiments._store import DONE
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    import numpy.typing as npt
-
+    from marlene._common.arrays import Arrays, Floats
     from marlene.experiments._grid import Run
     from marlene.experiments._store import ResultStore
 
@@ -70,14 +69,14 @@ class Results:
         mean = self.mean(run, column)
         return FAILED_TEXT if mean is None and self._all(run) else mean
 
-    def traces(self, run: Run, *names: str, seeds: Collection[int] | None = None) -> list[dict[str, npt.NDArray[Any]]]:
+    def traces(self, run: Run, *names: str, seeds: Collection[int] | None = None) -> list[Arrays]:
         """Return arrays of every seed (or of these); a seed that lacks one of them is left out."""
         found = (self._store.traces(row["key"]) for row in self.rows(run, seeds))
         return [{name: arrays[name] for name in names} for arrays in found if all(name in arrays for name in names)]
 
-    def mean_steps(self, run: Run, seeds: Collection[int] | None = None) -> npt.NDArray[np.float64]:
+    def mean_steps(self, run: Run, seeds: Collection[int] | None = None) -> Floats:
         """Return the figures at every scored step, the mean over all seeds (or these); no steps if there are none."""
-        total: npt.NDArray[np.float64] = np.zeros((0, 4))
+        total: Floats = np.zeros((0, 4))
         traces = self.traces(run, "steps", seeds=seeds)
         for arrays in traces:
             total = arrays["steps"] + (total if len(total) else 0.0)

@@ -13,7 +13,7 @@ from marlene.experiments._grid import ORACLE
 from marlene.experiments.reproduce._page import Page
 from marlene.experiments.reproduce._plan import DETECTED, PROPOSED, SETTINGS
 from marlene.experiments.reproduce._results import seeds_in_words
-from marlene.experiments.reproduce._table import Column, Table, papers
+from marlene.experiments.reproduce._table import Column, ResultTable, papers
 from marlene.experiments.statistics import friedman_over_time
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _rank_columns() -> list[Column]:
     return [Column("drift"), Column("size", absent=""), *ours, *(papers(name, best="min") for name in names)]
 
 
-def _ranks_table(data: SyntheticData, figure: str, name: str, how: str) -> Table:
+def _ranks_table(data: SyntheticData, figure: str, name: str, how: str) -> ResultTable:
     printed = {
         ((row.drift, row.size), (row.method, row.sources)): row.rank
         for row in paper.synthetic_ranks()
@@ -155,10 +155,10 @@ def _ranks_table(data: SyntheticData, figure: str, name: str, how: str) -> Table
     theirs = [printed.get(((AVERAGE, None), setting)) for setting in SETTINGS]
     rows.append([AVERAGE, None, *(average.get(setting) for setting in SETTINGS), *theirs, ""])
     caption = f"Ranks by {NAMES[figure]} over time, {how}, beside the paper's; the best of a row is bold."
-    return Table(f"{name}-{SHORT[figure]}", caption, [*_rank_columns(), Column("seeds")], rows, compared="rows")
+    return ResultTable(f"{name}-{SHORT[figure]}", caption, [*_rank_columns(), Column("seeds")], rows, compared="rows")
 
 
-def _means_table(data: SyntheticData, figure: str) -> Table:
+def _means_table(data: SyntheticData, figure: str) -> ResultTable:
     rows: list[list[Value]] = []
     for stream in data.plan.synthetic_streams():
         means = {setting: data.mean(stream, setting, figure) for setting in SETTINGS}
@@ -166,7 +166,7 @@ def _means_table(data: SyntheticData, figure: str) -> Table:
         rows.append([*stream, *cells, seeds_in_words(data.seeds(stream))])
     columns = [Column("drift"), Column("size"), *(Column(setting_name(*s), 4, best="max") for s in SETTINGS)]
     caption = f"{NAMES[figure]}, mean over the seeds, true drifts told; the paper prints ranks only."
-    return Table(f"{TARGET}-means-{SHORT[figure]}", caption, [*columns, Column("seeds")], rows, compared="rows")
+    return ResultTable(f"{TARGET}-means-{SHORT[figure]}", caption, [*columns, Column("seeds")], rows, compared="rows")
 
 
 def _findings(data: SyntheticData, how: str) -> Iterator[str]:

@@ -45,7 +45,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Rows of values under columns.
 
     Parameters
@@ -61,7 +61,7 @@ class Table:
 
     Examples
     --------
-    >>> table = Table("t", "", [Column("method"), Column("Macro", best="max")], [["ebr", 0.25], ["ecc", 0.2]])
+    >>> table = ResultTable("t", "", [Column("method"), Column("Macro", best="max")], [["ebr", 0.25], ["ecc", 0.2]])
     >>> print(table.markdown())
     | method | Macro |
     |---|---|

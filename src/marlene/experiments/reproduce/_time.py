@@ -9,7 +9,7 @@ from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page
 from marlene.experiments.reproduce._plan import REAL_METHODS, WITH_RIVER
 from marlene.experiments.reproduce._real import RealData
-from marlene.experiments.reproduce._table import Column, Table, papers
+from marlene.experiments.reproduce._table import Column, ResultTable, papers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def page(plan: Plan, results: Results) -> Page:
             cells += [results.cell(plan.real(name, method), "learn_seconds"), theirs.get((method, name))]
         rows.append([*cells, real.seeds(method)])
     caption = "CPU seconds of learning and predicting, mean over the seeds, beside the paper's; the least is bold."
-    table = Table(TARGET, caption, [*columns, Column("seeds")], rows)
+    table = ResultTable(TARGET, caption, [*columns, Column("seeds")], rows)
     timed = {row.method for row in paper.times()}
     there = {key: value for key, value in ours.items() if value and key[0] in timed}
     told = [*_findings(there, theirs), *_machines(real)]

@@ -1,0 +1,116 @@
+"""What was learnt, as a file: named arrays and a JSON header, never a pickle."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene._common.files import atomic_write
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Hashable, Mapping
+
+    from marlene._common.arrays import Array, Arrays
+
+HEADER = "header"
+
+
+def save_state(
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    settings: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+) -> None:
+    """Write arrays and settings to one npz file, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file; an existing one is replaced.
+    kind, version
+        What the file holds and in which version of its format; `load_state` checks both.
+    settings
+        What JSON can hold.
+    arrays
+        Numbers by name.
+    """
+    header = json.dumps({"kind": kind, "version": version, "settings": dict(settings)}).encode()
+    with atomic_write(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **{HEADER: np.frombuffer(header, np.uint8), **arrays})
+
+
+def load_state(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], Arrays]:
+    """Return settings and arrays of a file that `save_state` wrote; another or a damaged one is an error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "state.npz"
+    >>> save_state(file, "example", 1, {"depth": 3}, {"counts": np.arange(3)})
+    >>> load_state(file, "example", 1)
+    ({'depth': 3}, {'counts': array([0, 1, 2])})
+    """
+    source = Path(path)
+    try:
+        content = io.BytesIO(source.read_bytes())
+        with np.load(content, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(arrays.pop(HEADER).tobytes())
+        found, written = header["kind"], header["version"]
+        settings = dict(header["settings"])
+    except OSError as error:
+        raise MarleneError(f"{source}: {error.strerror or 'cannot be read'}") from error
+    except Exception as error:  # a damaged file may raise anything
+        raise MarleneError(f"{source}: not a file of marlene's, or damaged ({error})") from error
+    if found != kind:
+        raise MarleneError(f"{source}: holds {found!r}, expected {kind!r}")
+    if written != version:
+        raise MarleneError(f"{source}: version {written} of the format, this program reads version {version}")
+    return settings, arrays
+
+
+def state_bytes(header: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """Return a state as bytes that depend on nothing but what it says, as pickles of Python objects do."""
+    buffer = io.BytesIO()
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(buffer, allow_pickle=False, header=text, **arrays)
+    return buffer.getvalue()
+
+
+def bytes_state(content: bytes) -> tuple[dict[str, Any], Arrays]:
+    """Return the state `state_bytes` was given."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    return dict(json.loads(arrays.pop("header").tobytes())), arrays
+
+
+def arrays_under(arrays: Mapping[str, Array], prefix: str) -> Arrays:
+    """Return the arrays whose names begin with `prefix`, without the prefix."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def plain(name: Hashable) -> Hashable:
+    """Return a name that JSON can hold as it is."""
+    if isinstance(name, np.generic):
+        name = name.item()
+    if not isinstance(name, str | int | float | bool | None):
+        raise MarleneError(f"a learner can be saved if its features and labels are texts or numbers, not {name!r}")
+    return name
+
+
+def require(holds: bool | np.bool_, what: str) -> None:
+    """Refuse a state of which something does not hold."""
+    if not holds:
+        raise MarleneError(f"not the state of a learner, or damaged: {what}")
+
+
+def with_prefix(arrays: Mapping[str, Array], prefix: str) -> Arrays:
+    """Return the arrays with `prefix` before every name."""
+    return {f"{prefix}{name}": array for name, array in arrays.items()}

@@ -1,0 +1,1 @@
+"""Naive Bayes and linear classifiers over columns of inputs."""

@@ -1,0 +1,84 @@
+"""What banks know of their inputs, whatever is learnt from them: which are numbers, and where these lie.
+
+An input is a number, or tells whether something is present. A number that is zero in most examples tells most by being
+there at all; one that seldom is counts as *dense*, and where it lies among the others is what matters.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from marlene.kernels.compile import inlined, subkernel
+
+if TYPE_CHECKING:
+    from marlene._common.arrays import Bools, Floats, Ints
+    from marlene.kernels.rows import Rows
+
+
+PRESENCE = -1
+"""In place of a number of a numeric input: it is not one."""
+FURTHEST = 5.0
+"""How many standard deviations from the mean a dense value counts at most."""
+
+
+class Scales(NamedTuple):
+    """Inputs, and of the numeric ones the values that were not zero.
+
+    Attributes
+    ----------
+    numeric
+        For every input its number among the numeric ones, or `PRESENCE`.
+    met
+        For every input whether an example ever had it.
+    seen
+        How many examples there were, and how many inputs were met.
+    times, mean, squares
+        Of every numeric input: how often it was not zero, the mean, and the sum of squared deviations from it.
+    """
+
+    numeric: Ints
+    met: Bools
+    seen: Ints
+    times: Floats
+    mean: Floats
+    squares: Floats
+
+
+@subkernel
+def observe_row(scales: Scales, rows: Rows, row: int) -> None:
+    """Take the values of a row into account."""
+    scales.seen[0] += 1
+    for j in range(rows.starts[row], rows.starts[row + 1]):
+        slot, x = rows.indices[j], rows.values[j]
+        i = scales.numeric[slot]
+        if math.isnan(x):
+            continue
+        if not scales.met[slot]:
+            scales.met[slot] = True
+            scales.seen[1] += 1
+        if i != PRESENCE:
+            scales.times[i] += 1.0
+            difference = x - scales.mean[i]
+            scales.mean[i] += difference / scales.times[i]
+            scales.squares[i] += difference * (x - scales.mean[i])
+
+
+@inlined
+def is_dense(scales: Scales, i: int) -> bool:
+    """Tell whether a numeric input is not zero in more than half of the examples."""
+    return bool(2.0 * scales.times[i] > scales.seen[0])
+
+
+@inlined
+def scaled(scales: Scales, i: int, x: float) -> float:
+    """Return a value of numeric input i in units of its size; a dense one is centred first."""
+    count = scales.times[i]
+    if count < 1.0:
+        return 1.0 if x > 0.0 else -1.0
+    variance, mean = scales.squares[i] / count, scales.mean[i]
+    if is_dense(scales, i):
+        z = (x - mean) / math.sqrt(variance) if variance > 0.0 else 0.0
+    else:
+        z = x / math.sqrt(variance + mean * mean)
+    return min(max(z, -FURTHEST), FURTHEST)

@@ -1,0 +1,259 @@
+"""Drift detectors: one input to one detector (`*_step`), and one to each of many (`*_update`).
+
+The detectors of a kind live in the arrays of one NamedTuple; detector i owns row i of each. A row of zeros is no
+detector: `*_reset` starts one. What a detector said last stands in `signal`, and one that said `DRIFT` starts afresh
+at its next input. ADWIN, which is laid out in the same way, has a module of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from marlene.kernels.compile import inlined, kernel
+
+if TYPE_CHECKING:
+    from marlene._common.arrays import Bools, Codes, Floats, Ints
+
+
+IN_CONTROL, WARNING, DRIFT = range(3)
+
+SMALLEST_POSITIVE = 5e-324
+"""Java's Double.MIN_VALUE, at which the published DDM-OCI starts its maxima."""
+ENOUGH_EXAMPLES = 10.0
+"""Effective minority examples below which the strict rule takes a recall for noise."""
+
+
+class DDMOCIParameters(NamedTuple):
+    """Settings of DDM-OCI."""
+
+    strict: bool
+    theta: float
+    fading: float
+    minimum: int
+    warning: float
+    drift: float
+
+
+class DDMOCIArrays(NamedTuple):
+    """State of DDM-OCI detectors; arrays with two columns have one for each class."""
+
+    n: Ints
+    minority: Codes
+    p: Floats
+    s: Floats
+    p_max: Floats
+    s_max: Floats
+    class_size: Floats
+    class_size_den: Floats
+    """One column: the denominators of both classes are the same."""
+    recall_num: Floats
+    recall_den: Floats
+    signal: Codes
+
+
+class DDMParameters(NamedTuple):
+    """Settings of DDM."""
+
+    minimum: int
+    warning: float
+    drift: float
+
+
+class DDMArrays(NamedTuple):
+    """State of DDM detectors."""
+
+    n: Ints
+    p: Floats
+    s: Floats
+    p_min: Floats
+    s_min: Floats
+    signal: Codes
+
+
+class OracleArrays(NamedTuple):
+    """Drifts an oracle announced and did not report yet."""
+
+    announced: Bools
+
+
+def new_ddm_oci(capacity: int) -> DDMOCIArrays:
+    """Return room for DDM-OCI detectors."""
+    return DDMOCIArrays(
+        n=np.zeros(capacity, np.int64),
+        minority=np.zeros(capacity, np.uint8),
+        p=np.zeros(capacity),
+        s=np.zeros(capacity),
+        p_max=np.zeros((capacity, 2)),
+        s_max=np.zeros((capacity, 2)),
+        class_size=np.zeros((capacity, 2)),
+        class_size_den=np.zeros(capacity),
+        recall_num=np.zeros((capacity, 2)),
+        recall_den=np.zeros((capacity, 2)),
+        signal=np.zeros(capacity, np.uint8),
+    )
+
+
+def new_ddm(capacity: int) -> DDMArrays:
+    """Return room for DDM detectors."""
+    return DDMArrays(
+        n=np.zeros(capacity, np.int64),
+        p=np.zeros(capacity),
+        s=np.zeros(capacity),
+        p_min=np.zeros(capacity),
+        s_min=np.zeros(capacity),
+        signal=np.zeros(capacity, np.uint8),
+    )
+
+
+def new_oracle(capacity: int) -> OracleArrays:
+    """Return room for oracles."""
+    return OracleArrays(announced=np.zeros(capacity, np.bool_))
+
+
+@kernel
+def first_absent(alive: Bools, ids: Ints) -> int:
+    """Return where in `ids` the first one stands that is not alive, -1 if all are."""
+    for position in range(len(ids)):
+        if ids[position] < 0 or ids[position] >= len(alive) or not alive[ids[position]]:
+            return position
+    return -1
+
+
+@inlined
+def _start_ddm_oci(arrays: DDMOCIArrays, i: int) -> None:
+    arrays.n[i] = 0
+    arrays.minority[i] = 1
+    arrays.p[i] = 0.0
+    arrays.s[i] = np.nan
+    arrays.class_size_den[i] = 0.5
+    for c in range(2):
+        arrays.class_size[i, c] = 0.5
+        arrays.p_max[i, c] = SMALLEST_POSITIVE
+        arrays.s_max[i, c] = SMALLEST_POSITIVE
+        arrays.recall_num[i, c] = 0.0
+        arrays.recall_den[i, c] = 0.0
+    arrays.signal[i] = IN_CONTROL
+
+
+@kernel
+def ddm_oci_reset(arrays: DDMOCIArrays, i: int) -> None:
+    """Let detector i start afresh."""
+    _start_ddm_oci(arrays, i)
+
+
+@inlined
+def ddm_oci_step(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int, correct: bool, truth: int) -> int:
+    """Tell detector i whether an example of class `truth` (0 or 1) was predicted right; return what it says."""
+    if arrays.signal[i] == DRIFT:
+        _start_ddm_oci(arrays, i)
+    arrays.n[i] += 1
+    true_class = 1 if truth else 0
+    for c in range(2):
+        arrays.class_size[i, c] = parameters.theta * arrays.class_size[i, c] + (1.0 if c == true_class else 0.0)
+    arrays.class_size_den[i] = parameters.theta * arrays.class_size_den[i] + 1.0
+    hit = 1.0 if correct else 0.0
+    arrays.recall_num[i, true_class] = parameters.fading * arrays.recall_num[i, true_class] + hit
+    arrays.recall_den[i, true_class] = parameters.fading * arrays.recall_den[i, true_class] + 1.0
+
+    size_0 = arrays.class_size[i, 0] / arrays.class_size_den[i]
+    size_1 = arrays.class_size[i, 1] / arrays.class_size_den[i]
+    minority = 0 if size_0 < size_1 else 1
+    examples = arrays.recall_den[i, minority]
+    p, s = 0.0, np.nan
+    if examples > 0.0:
+        p = arrays.recall_num[i, minority] / examples
+        s = math.sqrt(p * (1.0 - p) / examples)
+    arrays.minority[i] = minority
+    arrays.p[i] = p
+    arrays.s[i] = s
+    signal = IN_CONTROL
+    too_little = parameters.strict and (s == 0.0 or examples < ENOUGH_EXAMPLES)
+    if arrays.n[i] > parameters.minimum and not too_little:
+        signal = _ddm_oci_test(arrays, parameters, i)
+    arrays.signal[i] = signal
+    return signal
+
+
+@inlined
+def _ddm_oci_test(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int) -> int:
+    p, s, minority = arrays.p[i], arrays.s[i], arrays.minority[i]
+    # Without an example of the minority class s is NaN, and all three comparisons are false.
+    if p + s > arrays.p_max[i, minority] + arrays.s_max[i, minority]:
+        for c in range(2):
+            if c == minority or not parameters.strict:
+                arrays.p_max[i, c] = p
+                arrays.s_max[i, c] = s
+    if p - s <= arrays.p_max[i, minority] - parameters.drift * arrays.s_max[i, minority]:
+        return DRIFT
+    if p - s <= arrays.p_max[i, minority] - parameters.warning * arrays.s_max[i, minority]:
+        return WARNING
+    return IN_CONTROL
+
+
+@kernel
+def ddm_oci_update(
+    arrays: DDMOCIArrays, parameters: DDMOCIParameters, ids: Ints, correct: Bools, truth: Bools
+) -> Codes:
+    """Give each of `ids` one input, in this order, and return what each says."""
+    signals = np.empty(len(ids), np.uint8)
+    for k in range(len(ids)):
+        signals[k] = ddm_oci_step(arrays, parameters, ids[k], correct[k], truth[k])
+    return signals
+
+
+@kernel
+def ddm_reset(arrays: DDMArrays, i: int) -> None:
+    """Let detector i start afresh."""
+    arrays.n[i] = 0
+    arrays.p[i] = 0.0
+    arrays.s[i] = 0.0
+    arrays.p_min[i] = np.inf
+    arrays.s_min[i] = np.inf
+    arrays.signal[i] = IN_CONTROL
+
+
+@kernel
+def ddm_step(arrays: DDMArrays, parameters: DDMParameters, i: int, correct: bool, truth: int) -> int:  # noqa: ARG001
+    """Tell detector i whether an example was predicted right; return what it says. The class plays no part."""
+    if arrays.signal[i] == DRIFT:
+        ddm_reset(arrays, i)
+    arrays.n[i] += 1
+    n = arrays.n[i]
+    p = arrays.p[i] + ((0.0 if correct else 1.0) - arrays.p[i]) / n
+    s = math.sqrt(p * (1.0 - p) / n)
+    arrays.p[i] = p
+    arrays.s[i] = s
+    if n <= parameters.minimum:
+        return IN_CONTROL
+    if p + s <= arrays.p_min[i] + arrays.s_min[i]:
+        arrays.p_min[i] = p
+        arrays.s_min[i] = s
+    signal = IN_CONTROL
+    if p + s > arrays.p_min[i] + parameters.drift * arrays.s_min[i]:
+        signal = DRIFT
+    elif p + s > arrays.p_min[i] + parameters.warning * arrays.s_min[i]:
+        signal = WARNING
+    arrays.signal[i] = signal
+    return signal
+
+
+@kernel
+def ddm_update(arrays: DDMArrays, parameters: DDMParameters, ids: Ints, correct: Bools, truth: Bools) -> Codes:
+    """Give each of `ids` one input, in this order, and return what each says."""
+    signals = np.empty(len(ids), np.uint8)
+    for k in range(len(ids)):
+        signals[k] = ddm_step(arrays, parameters, ids[k], correct[k], truth[k])
+    return signals
+
+
+@kernel
+def oracle_update(arrays: OracleArrays, ids: Ints) -> Codes:
+    """Report the announced drifts of `ids`, each once."""
+    signals = np.empty(len(ids), np.uint8)
+    for k in range(len(ids)):
+        signals[k] = DRIFT if arrays.announced[ids[k]] else IN_CONTROL
+        arrays.announced[ids[k]] = False
+    return signals

@@ -1,0 +1,1 @@
+"""How sub-classifiers vote, are judged and are trained, row by row."""

@@ -1,0 +1,211 @@
+"""The performance table: how well every sub-classifier serves every target task, and the weights that follow.
+
+One array holds everything (tasks × columns × sub-classifiers); predictive values and weights follow from it. A pair of
+predictive values sums to 1, or is 0 and 0 while there is no prediction to judge by: no evidence, no vote. Loops go
+over whole lanes of eight sub-classifiers, and sums are taken lane by lane, so that they are the same whatever the
+capacity of the arrays.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene.kernels.compile import inlined, kernel, subkernel
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from marlene._common.arrays import Labels
+
+    Real = np.floating[Any]
+    Reals = npt.NDArray[Real]
+
+TP, FP, TN, FN, CORRECT, WRONG = range(6)
+COLUMNS = 6
+NAMES = ("tp", "fp", "tn", "fn", "sc", "sw")
+LANES = 8
+
+
+@inlined
+def in_lanes(count: int) -> int:
+    """Return the number of places that whole lanes of `count` sub-classifiers take."""
+    return (count + LANES - 1) // LANES * LANES
+
+
+@inlined
+def lane_sum(values: Reals, stop: int, partial: Reals) -> float:
+    """Return the sum of the first `stop` values, whole lanes of them; `partial` is work space for an eighth as many.
+
+    The order of adding depends on `stop` only, and every step is one over many values at a time.
+    """
+    n = stop // LANES
+    a, b, c, d = values[:n], values[n : 2 * n], values[2 * n : 3 * n], values[3 * n : 4 * n]
+    e, f, g, h = values[4 * n : 5 * n], values[5 * n : 6 * n], values[6 * n : 7 * n], values[7 * n : 8 * n]
+    for i in range(n):
+        partial[i] = ((a[i] + e[i]) + (b[i] + f[i])) + ((c[i] + g[i]) + (d[i] + h[i]))
+    while n > LANES:
+        half = n // 2
+        low, high = partial[:half], partial[n - half : n]
+        for i in range(half):
+            low[i] += high[i]
+        n -= half
+    total = 0.0
+    for i in range(n):
+        total += partial[i]
+    return total
+
+
+@inlined
+def share(part: Real, other: Real, one: Real) -> tuple[Real, Real]:
+    """Return what part of their sum two counts are; 0 and 0 if there is nothing. `one` has their precision."""
+    total = part + other
+    scale = one / (total if total > 0 else one)
+    return part * scale, other * scale
+
+
+@inlined
+def weight(correct: Real, wrong: Real, one: Real) -> Real:
+    """Return α = SC / (SC + SW), which may both be tiny; 0 if there is nothing."""
+    total = correct + wrong
+    return correct / (total if total > 0 else one)
+
+
+@inlined
+def predictive_values(tp: Real, fp: Real, tn: Real, fn: Real, one: Real) -> tuple[Real, Real, Real, Real]:
+    """Return PPV, 1 - PPV, NPV and 1 - NPV, each class weighted as if both were equally frequent."""
+    n_positive, n_negative = tp + fn, fp + tn
+    per_positive = n_negative if n_negative > 0 else one
+    per_negative = n_positive if n_positive > 0 else one
+    ppv, not_ppv = share(tp * per_positive, fp * per_negative, one)
+    npv, not_npv = share(tn * per_negative, fn * per_positive, one)
+    return ppv, not_ppv, npv, not_npv
+
+
+@inlined
+def corrected(positive: Real, negative: Real, values: tuple[Real, Real, Real, Real]) -> tuple[Real, Real]:
+    """Return votes for and against, corrected by predictive values (paper, section IV)."""
+    ppv, not_ppv, npv, not_npv = values
+    return positive * ppv + negative * not_npv, negative * npv + positive * not_ppv
+
+
+@inlined
+def calibrate(records: Reals, positive: Reals, negative: Reals, votes: Reals, stop: int) -> None:
+    """Write the corrected votes of all sub-classifiers."""
+    one = records.dtype.type(1)
+    for_it, against = votes[0], votes[1]
+    tp, fp, tn, fn = records[TP], records[FP], records[TN], records[FN]
+    for h in range(stop):
+        values = predictive_values(tp[h], fp[h], tn[h], fn[h], one)
+        for_it[h], against[h] = corrected(positive[h], negative[h], values)
+
+
+@inlined
+def weighted_sums(records: Reals, votes: Reals, stop: int) -> tuple[float, float]:
+    """Return the sums of corrected votes for and against, which are weighted in place."""
+    for_it, against = votes[0], votes[1]
+    one = records.dtype.type(1)
+    correct, wrong = records[CORRECT], records[WRONG]
+    for h in range(stop):
+        alpha = weight(correct[h], wrong[h], one)
+        for_it[h] *= alpha
+        against[h] *= alpha
+    return lane_sum(for_it, stop, votes[2]), lane_sum(against, stop, votes[2])
+
+
+@inlined
+def probability(total_positive: float, total_negative: float) -> float:
+    """Return P(label); NaN without any evidence."""
+    total = total_positive + total_negative
+    return total_positive / total if total > 0.0 else np.nan
+
+
+@inlined
+def judge_votes(
+    records: Reals,
+    votes: Reals,
+    positive: Reals,
+    negative: Reals,
+    truth: int,
+    active: Reals,
+    stop: int,
+) -> None:
+    """Update the records of one task after an example of class `truth`, given raw votes and corrected ones.
+
+    SC and SW grow by the corrected votes for and against the truth, shares of all, times how hard the example was;
+    then the raw prediction is counted.
+    """
+    right, wrong = (votes[0], votes[1]) if truth else (votes[1], votes[0])
+    sum_right, sum_wrong = lane_sum(right, stop, votes[2]), lane_sum(wrong, stop, votes[2])
+    hardness = sum_wrong / sum_right if sum_right > 0.0 else 0.0
+    share_right = records.dtype.type(hardness / sum_right if sum_right > 0.0 else 0.0)
+    share_wrong = records.dtype.type(hardness / sum_wrong if sum_wrong > 0.0 else 0.0)
+    all_correct, all_wrong = records[CORRECT], records[WRONG]
+    hits, misses = (records[TP], records[FN]) if truth else (records[FP], records[TN])
+    nothing = records.dtype.type(0)
+    for h in range(stop):
+        all_correct[h] += share_right * right[h]
+        all_wrong[h] += share_wrong * wrong[h]
+        predicted = active[h] if positive[h] > negative[h] else nothing
+        hits[h] += predicted
+        misses[h] += active[h] - predicted
+
+
+@subkernel
+def _combined_vote(records: Reals, positive: Reals, negative: Reals, scratch: Reals, stop: int) -> tuple[float, float]:
+    calibrate(records, positive, negative, scratch, stop)
+    return weighted_sums(records, scratch, stop)
+
+
+@subkernel
+def _update_task(
+    records: Reals,
+    positive: Reals,
+    negative: Reals,
+    truth: int,
+    active: Reals,
+    scratch: Reals,
+    stop: int,
+) -> None:
+    calibrate(records, positive, negative, scratch, stop)
+    judge_votes(records, scratch, positive, negative, truth, active, stop)
+
+
+@kernel
+def predict_tasks(records: Reals, positive: Reals, negative: Reals, count: int, scratch: Reals, out: Reals) -> None:
+    """Write P(label) of every task; NaN without any evidence."""
+    stop = in_lanes(count)
+    for task in range(len(records)):
+        yes, no = _combined_vote(records[task], positive, negative, scratch, stop)
+        out[task] = probability(yes, no)
+
+
+@kernel
+def judge(records: Reals, out: Reals) -> None:
+    """Write α, PPV and NPV of every task and sub-classifier (tasks × 3 × sub-classifiers)."""
+    one = records.dtype.type(1)
+    for task in range(len(records)):
+        for h in range(records.shape[2]):
+            record = records[task, :, h]
+            out[task, 0, h] = weight(record[CORRECT], record[WRONG], one)
+            ppv, _, npv, _ = predictive_values(record[TP], record[FP], record[TN], record[FN], one)
+            out[task, 1, h] = ppv
+            out[task, 2, h] = npv
+
+
+@kernel
+def update_tasks(
+    records: Reals,
+    positive: Reals,
+    negative: Reals,
+    truth: Labels,
+    active: Reals,
+    count: int,
+    scratch: Reals,
+) -> None:
+    """Update the records of every task whose truth (0 or 1; -1 if not known) is given."""
+    stop = in_lanes(count)
+    for task in range(len(records)):
+        if truth[task] >= 0:
+            _update_task(records[task], positive, negative, truth[task], active, scratch, stop)

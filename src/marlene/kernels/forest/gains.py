@@ -1,0 +1,87 @@
+"""What a split gains, and what it cannot gain more than."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marlene.kernels.compile import inlined, subkernel
+
+if TYPE_CHECKING:
+    from marlene._common.arrays import Floats
+
+
+LOG_2 = math.log(2.0)
+LEAST_SHARE = 0.01
+ROUNDING = 1e-9
+
+
+@inlined
+def is_pure(counts: Floats, node: int) -> bool:
+    """Tell whether fewer than two classes were counted."""
+    classes = 0
+    for c in range(counts.shape[1]):
+        classes += counts[node, c] != 0.0
+    return classes < 2
+
+
+@inlined
+def row_sum(matrix: Floats, row: int) -> float:
+    """Sum a row from left to right."""
+    total = 0.0
+    for c in range(matrix.shape[1]):
+        total += matrix[row, c]
+    return total
+
+
+@inlined
+def entropy(counts: Floats, row: int) -> float:
+    """Return the entropy of a row of class counts in bits."""
+    negative = 0.0
+    weight = 0.0
+    for c in range(counts.shape[1]):
+        count = counts[row, c]
+        if count > 0.0:
+            negative -= count * (math.log(count) / LOG_2)
+            weight += count
+    return (negative + weight * (math.log(weight) / LOG_2)) / weight if weight > 0.0 else 0.0
+
+
+@subkernel
+def merit(entropy_before: float, branches: Floats, n_branches: int) -> float:
+    """Return the information gain; -infinity unless two branches hold more than 1 % of the weight each."""
+    weight = 0.0
+    for b in range(n_branches):
+        weight += row_sum(branches, b)
+    if weight <= 0.0:
+        return -np.inf
+    wide = 0
+    for b in range(n_branches):
+        wide += row_sum(branches, b) / weight > LEAST_SHARE
+    if wide < 2:
+        return -np.inf
+    after = 0.0
+    for b in range(n_branches):
+        after += row_sum(branches, b) * entropy(branches, b)
+    return entropy_before - after / weight
+
+
+@inlined
+def cannot_exceed(least: float, before_less_all: float, branches: Floats) -> bool:
+    """Tell, for a small part of what `merit` costs, that it is below `least` for a split in two.
+
+    The information two variables have in common is at most the mean square contingency (Pearson's, per example; by
+    Jensen's inequality). `before_less_all` is the entropy before the split less that of both branches together, which
+    differ where a leaf began with estimated counts; infinite if it is not known.
+    """
+    first, second = row_sum(branches, 0), row_sum(branches, 1)
+    contingency = 0.0
+    for c in range(branches.shape[1]):
+        total = branches[0, c] + branches[1, c]
+        if total > 0.0:
+            difference = branches[1, c] * first - branches[0, c] * second
+            contingency += difference * difference / total
+    bits = contingency / (first * second * (first + second) * LOG_2)
+    return before_less_all + bits + ROUNDING < least

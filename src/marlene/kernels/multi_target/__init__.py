@@ -1,0 +1,1 @@
+"""Multi-target trees (iSOUP)."""

@@ -1,0 +1,1 @@
+"""The methods MARLENE is compared with."""

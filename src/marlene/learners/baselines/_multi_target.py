@@ -1,0 +1,278 @@
+"""Multi-target trees, a transformation: one tree for all labels at once."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene._common.states import require
+from marlene.kernels.multi_target import state as layout
+from marlene.kernels.multi_target.trees import run_tree
+from marlene.kernels.rows import Rows
+from marlene.learners.baselines._committee import Committee, Transformation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
+
+
+RULES: dict[str, tuple[Callable[[float], bool], str]] = {
+    "grace_period": (lambda w: w > 0, "a positive number"),
+    "delta": (lambda p: 0 < p < 1, "a number between 0 and 1"),
+    "tie_threshold": (lambda b: b >= 0, "a number of at least 0"),
+    "split_points": (lambda n: 1 <= n <= 1000 and n == int(n), "a whole number from 1 to 1000"),
+    "learning_rate": (lambda r: 0 < r < 1, "a number between 0 and 1"),
+    "decay": (lambda d: d >= 0, "a number of at least 0"),
+}
+LARGEST_VALUE = 1e100
+"""Greater ones count as this: sums of their squares would not be finite."""
+
+
+class MultiTargetTree(Transformation):
+    """One iSOUP tree (Osojnik, Panov and Džeroski 2017) for all labels, which are targets 0 and 1 of a regression.
+
+    Splits lower the variance within the targets, averaged over them. In a leaf each target is predicted by its mean
+    or by a linear perceptron on standardised inputs, whichever had the smaller faded error. Nominal features are
+    inputs 0 or 1, one for each value but the first; a missing value counts as zero. Split points of numeric features
+    come from a Gaussian per target value, as in the Hoeffding forest; inputs that were 0 and 1 only are counted.
+
+    Parameters
+    ----------
+    grace_period
+        Weight a leaf sees between attempts to split.
+    delta
+        Chance that a split is the wrong one: δ of the Hoeffding bound.
+    tie_threshold
+        Hoeffding bound below which the best test is taken even if others are as good.
+    split_points
+        Number of thresholds tried for a numeric feature.
+    learning_rate, decay
+        Of the perceptrons: the rate is `learning_rate` / (1 + `decay` · n) after n examples.
+
+    Examples
+    --------
+    >>> from marlene.learners import OnlineBagging
+    >>> model = OnlineBagging(MultiTargetTree(), members=3)
+    >>> for i in range(1000):
+    ...     model.learn_one({"x": i % 10}, {"big": i % 10 > 4, "small": i % 10 < 5})
+    >>> model.predict_one({"x": 9})
+    {'big': True, 'small': False}
+    """
+
+    name = "multi-target-tree"
+
+    def __init__(
+        self,
+        grace_period: float = 200,
+        delta: float = 1e-7,
+        tie_threshold: float = 0.05,
+        split_points: int = 10,
+        learning_rate: float = 0.02,
+        decay: float = 0.001,
+    ) -> None:
+        self.grace_period = grace_period
+        self.delta = delta
+        self.tie_threshold = tie_threshold
+        self.split_points = split_points
+        self.learning_rate = learning_rate
+        self.decay = decay
+        for parameter, (holds, rule) in RULES.items():
+            value = getattr(self, parameter)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not holds(float(value)):
+                raise MarleneError(f"{parameter} must be {rule}, not {value!r}")
+
+    def __repr__(self) -> str:
+        usual = MultiTargetTree.__init__.__defaults__ or ()
+        given = [
+            f"{name}={getattr(self, name)!r}"
+            for name, default in zip(RULES, usual, strict=True)
+            if getattr(self, name) != default
+        ]
+        return f"MultiTargetTree({', '.join(given)})"
+
+    def committee(self, size: int) -> Committee:
+        """Return untrained members."""
+        settings = layout.MultiTargetSettings(
+            float(self.grace_period),
+            math.log(1.0 / self.delta),
+            float(self.tie_threshold),
+            int(self.split_points),
+            float(self.learning_rate),
+            float(self.decay),
+        )
+        return _TreeCommittee(size, settings)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the parameters as JSON can hold them."""
+        numbers = {name: float(getattr(self, name)) for name in RULES}
+        return numbers | {"split_points": int(self.split_points)}
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Return the transformation whose `settings` these are."""
+        return cls(**settings)
+
+
+def _empty(place: Ints, n_targets: int, nodes: int = 1, leaves: int = 1, spare: int = 0) -> layout.TargetTrees:
+    """Return an untrained tree, with room for so many nodes and leaves, and for `spare` further inputs."""
+    n_inputs, n_numeric = len(place) + spare, int((place >= 0).sum()) + spare
+    tree = layout.TargetTrees(
+        node=np.zeros((nodes, layout.NODE_COLUMNS), np.int64),
+        node_value=np.zeros(nodes),
+        top=np.ones(2, np.int64),
+        total=np.zeros(1),
+        input_sum=np.zeros((n_inputs, 2)),
+        target_sum=np.zeros((n_targets, 2)),
+        leaf=np.zeros((leaves, layout.LEAF_COLUMNS)),
+        leaf_target=np.zeros((leaves, n_targets, layout.TARGET_COLUMNS)),
+        leaf_input=np.zeros((leaves, n_inputs, layout.INPUT_COLUMNS)),
+        leaf_weight=np.zeros((leaves, 1 + n_inputs, n_targets)),
+        leaf_cross=np.zeros((leaves, n_inputs, n_targets)),
+        leaf_moment=np.zeros((leaves, n_numeric, n_targets, 2)),
+        place=np.append(place, np.full(spare, -1, np.int64)),
+    )
+    tree.node[0, layout.INPUT] = -1
+    return tree
+
+
+def _copied(tree: layout.TargetTrees, into: layout.TargetTrees) -> layout.TargetTrees:
+    """Copy what a tree has learnt into an untrained one with more, or less, room; return that."""
+    for name in tree._fields:
+        if name != "place":
+            old, new = getattr(tree, name), getattr(into, name)
+            both = tuple(slice(0, min(lengths)) for lengths in zip(old.shape, new.shape, strict=True))
+            new[both] = old[both]
+    return into
+
+
+class _TreeCommittee(Committee):
+    """A tree per member, each in arrays of its own.
+
+    What the trees know as inputs are the features, but for nominal ones, which are an input for each further value.
+    """
+
+    def __init__(self, size: int, settings: layout.MultiTargetSettings) -> None:
+        super().__init__(size)
+        self.settings = settings
+        self.place: Ints = np.zeros(0, np.int64)
+        self.kinds: list[int] = []
+        self.inputs: dict[tuple[int, int], int] = {}
+        self.spare = 0
+        self.trees = [_empty(self.place, 0) for _ in range(size)]
+
+    def add_features(self, kinds: Sequence[int]) -> None:
+        for kind in kinds:
+            self.kinds.append(kind)
+            feature = len(self.kinds) - 1
+            if kind <= 2:
+                self._add_input(feature, 0, numeric=kind == 0)
+            for value in range(1, kind if kind > 2 else 0):
+                self._add_input(feature, value, numeric=False)
+        self._enlarge()
+
+    def _add_input(self, feature: int, value: int, numeric: bool) -> None:
+        self.inputs[feature, value] = len(self.place)
+        self.place = np.append(self.place, int((self.place >= 0).sum()) if numeric else -1)
+
+    def widen(self, feature: int, n_values: int) -> None:
+        for value in range(self.kinds[feature], n_values):
+            self._add_input(feature, value, numeric=False)
+        self.kinds[feature] = n_values
+        self._enlarge()
+
+    def add_labels(self, count: int) -> None:
+        self.n_labels += count
+        self._enlarge()
+
+    def _enlarge(self) -> None:
+        """Make room for all inputs and labels, and, where inputs come one by one, for some that may follow."""
+        room, needed = len(self.trees[0].place), len(self.place)
+        if room >= needed and len(self.trees[0].target_sum) == self.n_labels:
+            self.spare = room - needed
+            for tree in self.trees:
+                tree.place[:needed] = self.place
+            return
+        self.spare = max(room, room + room // 2 if needed > room else 0, needed) - needed
+        self.trees = [_copied(tree, self._new(len(tree.node), len(tree.leaf))) for tree in self.trees]
+
+    def _new(self, nodes: int = 1, leaves: int = 1) -> layout.TargetTrees:
+        return _empty(self.place, self.n_labels, nodes, leaves, self.spare)
+
+    def renew(self, member: int, key: np.uint64) -> None:  # noqa: ARG002 (nothing about a tree is random)
+        self.trees[member] = self._new()
+
+    def run(self, rows: Rows, truth: Labels, weights: Ints, scores: Floats) -> None:
+        given = self._as_inputs(rows)
+        any_known = (truth >= 0).any(axis=1)
+        for member in range(self.size):
+            own = weights[:, member] * any_known
+            out = np.empty((len(truth), self.n_labels))
+            done = 0
+            while done < len(truth):
+                tree = self.trees[member]
+                done = run_tree(tree, self.settings, given, truth, own, done, out)
+                if done < len(truth):
+                    self.trees[member] = _copied(tree, self._new(2 * len(tree.node) + 1, 2 * len(tree.leaf)))
+            scores[:, member] = out
+
+    def _as_inputs(self, rows: Rows) -> Rows:
+        """Return rows of inputs; what is missing is left out, as zeros are."""
+        begin, end = int(rows.starts[0]), int(rows.starts[-1])
+        features, values = rows.indices[begin:end], np.clip(rows.values[begin:end], -LARGEST_VALUE, LARGEST_VALUE)
+        missing = np.isnan(values)
+        nominal = np.array([kind > 2 for kind in self.kinds], bool)
+        if not missing.any() and not nominal.any():
+            return Rows(rows.starts - begin, features, values)
+        plain = np.array([self.inputs.get((feature, 0), -1) for feature in range(len(self.kinds))], np.int64)
+        inputs, numbers = plain[features], values
+        for position in np.flatnonzero(nominal[features] & ~missing).tolist():
+            inputs[position] = self.inputs[int(features[position]), int(values[position])]
+            numbers[position] = 1.0
+        counts = np.concatenate([np.zeros(1, np.int64), np.cumsum(~missing)])
+        return Rows(counts[rows.starts - begin], inputs[~missing], numbers[~missing])
+
+    def n_models(self) -> int:
+        return self.size
+
+    def state(self) -> Arrays:
+        arrays: Arrays = {"inputs": np.array(list(self.inputs), np.int64).reshape(-1, 2), "place": self.place.copy()}
+        for member, tree in enumerate(self.trees):
+            used = _copied(tree, _empty(self.place, self.n_labels, *tree.top.tolist()))
+            arrays |= {f"tree{member}.{name}": array for name, array in used._asdict().items() if name != "place"}
+        return arrays
+
+    def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
+        self.kinds, self.n_labels = list(kinds), n_labels
+        pairs = [(int(feature), int(value)) for feature, value in arrays["inputs"]]
+        wanted = {(f, v) for f, kind in enumerate(kinds) for v in (range(1, kind) if kind > 2 else (0,))}
+        require(len(pairs) == len(wanted) and set(pairs) == wanted, "the inputs")
+        self.inputs = {pair: number for number, pair in enumerate(pairs)}
+        numeric = np.array([kinds[feature] == 0 for feature, _ in pairs], bool)
+        self.place = np.where(numeric, np.cumsum(numeric) - 1, -1).astype(np.int64)
+        require(np.array_equal(arrays["place"], self.place), "the inputs")
+        self.trees = [self._restored_tree(arrays, f"tree{member}.") for member in range(self.size)]
+
+    def _restored_tree(self, arrays: Mapping[str, Array], prefix: str) -> layout.TargetTrees:
+        nodes, leaves = len(arrays[f"{prefix}node"]), len(arrays[f"{prefix}leaf"])
+        tree = _empty(self.place, self.n_labels, nodes, leaves)
+        for name, array in tree._asdict().items():
+            if name != "place":
+                given = np.asarray(arrays[prefix + name])
+                require(given.shape == array.shape and np.can_cast(given.dtype, array.dtype), f"the array {name}")
+                require(bool(np.isfinite(given).all()), f"the array {name}")
+                array[...] = given
+        is_leaf = tree.node[:, layout.INPUT] < 0
+        require(tree.top.tolist() == [nodes, leaves], "the size of a tree")
+        owned = tree.node[is_leaf, layout.LEAF]
+        require(np.array_equal(np.sort(owned), np.arange(leaves)), "the leaves of a tree")
+        require(bool((tree.node[:, layout.INPUT] < len(self.place)).all()), "the tests of a tree")
+        # Children stand after their parent, two by two, so that every way ends at a leaf.
+        children = tree.node[~is_leaf, layout.CHILDREN]
+        expected = np.arange(1, nodes, 2)
+        require(np.array_equal(np.sort(children), expected), "the children of a tree")
+        require(bool((children > np.flatnonzero(~is_leaf)).all()), "the children of a tree")
+        return tree

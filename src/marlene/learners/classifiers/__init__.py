@@ -1,0 +1,1 @@
+"""Base classifiers, as learners use them."""

@@ -1,0 +1,1 @@
+"""Dictionaries, frames and matrices as rows."""

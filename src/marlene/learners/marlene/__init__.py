@@ -1,0 +1,1 @@
+"""BR-MARLENE, BRPW-MARLENE and Marlene."""

@@ -1,0 +1,355 @@
+"""BRPW-MARLENE: labels predicted from each other, too."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene._common.resources import free_memory_mb
+from marlene._common.states import arrays_under, require
+from marlene.drift import make_bank
+from marlene.learners.classifiers._bases import make_base
+from marlene.learners.input._rows import repeated
+from marlene.learners.marlene._br_marlene import BRMarlene
+from marlene.learners.marlene._dependence import EVERY, Dependence
+from marlene.learners.marlene._pair_ensemble import PairEnsemble
+from marlene.learners.marlene._pairs import contributions, pooled, with_given_label
+from marlene.learners.marlene._state import ensemble_state, restore_ensemble
+from marlene.learners.marlene._tasks import StreamTasks
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from river.base import Classifier as RiverClassifier
+
+    from marlene._common.arrays import Array, Arrays, Floats, Labels
+    from marlene.drift import DetectorBank
+    from marlene.kernels.rows import Rows
+    from marlene.learners.classifiers._protocol import ClassifierBank
+    from marlene.learners.marlene._br_marlene import RiverDetector
+
+    Pair = tuple[Hashable, Hashable]
+
+COMBINE = ("predicted", "marginal")
+WEIGHTING = ("true", "predicted")
+POOLING = ("sum", "mean")
+VOTERS = ("all", "own")
+BINARY = 2
+SHARE_OF_FREE_MEMORY = 0.7
+BYTES_PER_ENTRY = 100
+"""About what a feature takes in a leaf that has seen it."""
+
+
+class BRPWMarlene(BRMarlene):
+    """BRPW-MARLENE: BR-MARLENE, and a sub-classifier for every ordered pair of labels (paper, section V).
+
+    The sub-classifier of a pair (a, b) learns label b from the features and the value of label a. To predict b, what
+    BR-MARLENE says of it is added to what the pairs (a, b) say given the value predicted for a, each weighted by the
+    probability of that value. Pairs form an ensemble of their own, with detectors, resampling, records and weights as
+    in BR-MARLENE: every pair's sub-classifiers vote on every pair of target labels.
+
+    Parameters
+    ----------
+    base, drift, features, resampling, seed, max_models
+        As for `BRMarlene`; `max_models` holds for labels and for pairs.
+    pairs
+        Which pairs are modelled: "all" (the paper); a list of (given label, label); or a number m: for each label those
+        with the m labels it depends on most, by the mutual information of past examples. Partners are chosen anew
+        every 100 examples.
+    combine
+        "predicted" (the paper): pairs vote given the predicted value; "marginal": given both, each weighted by its
+        probability.
+    weighting
+        Pairs are judged by what they said given the "true" (the paper) or the "predicted" value.
+    pooling
+        What all pairs say about a label is added up ("sum", the paper), or its "mean" is taken.
+    voters
+        Who votes on a pair: "all" sub-classifiers (the paper) or its "own", those trained on it in the target. None:
+        "own" where `pairs` is a number, so that the cost grows as labels × m, otherwise "all".
+    max_memory
+        Megabytes the table of records may take, with the trees; more is refused before it is taken. None: 70 % of the
+        memory that is free.
+
+    Examples
+    --------
+    >>> from marlene.streams import load
+    >>> stream = load("yeast", limit=200)
+    >>> model = BRPWMarlene(seed=1)
+    >>> model.learn_many(stream.X, stream.Y)
+    >>> model.predict_many(stream.X[:3]).shape
+    (3, 14)
+    >>> print(f"{model.memory_estimate(labels=103, features=500):,.0f} MB for all pairs of 103 labels")
+    3,179 MB for all pairs of 103 labels
+    """
+
+    _method = "brpw-marlene"
+
+    def __init__(
+        self,
+        base: str | ClassifierBank | RiverClassifier = "hoeffding-forest",
+        drift: str | DetectorBank | RiverDetector | None = "ddm-oci",
+        features: str | Mapping[Hashable, str] = "auto",
+        resampling: str = "poisson",
+        seed: int = 1,
+        max_models: int | None = None,
+        pairs: str | int | Sequence[Pair] = "all",
+        combine: str = "predicted",
+        weighting: str = "true",
+        pooling: str = "sum",
+        voters: str | None = None,
+        max_memory: float | None = None,
+    ) -> None:
+        super().__init__(base, drift, features, resampling, seed, max_models)
+        self.pairs = pairs
+        self.combine = combine
+        self.weighting = weighting
+        self.pooling = pooling
+        self.voters = voters
+        self.max_memory = max_memory
+        _one_of("combine", combine, COMBINE)
+        _one_of("weighting", weighting, WEIGHTING)
+        _one_of("pooling", pooling, POOLING)
+        _check_pairs(pairs)
+        if voters is None:
+            voters = "own" if isinstance(pairs, int) else "all"
+        _one_of("voters", voters, VOTERS)
+        self._pair_ensemble = PairEnsemble(
+            make_base(base),
+            make_bank(drift),
+            seed=seed,
+            expected=resampling == "expected",
+            max_models=max_models,
+            transfer=True,
+        )
+        self._pair_ensemble.both = combine == "marginal"
+        self._pair_ensemble.own = voters == "own"
+        self._pair_ensemble.by_prediction = weighting == "predicted"
+        self._given: int | None = None
+        self._dependence: dict[str | None, Dependence] = {}
+
+    def memory_estimate(self, labels: int, features: int) -> float:
+        """Return about how many megabytes a target of so many labels and features takes at first, pairs included.
+
+        Trees are counted as if a leaf of each had seen all features; drifts add sub-classifiers later.
+        """
+        n_pairs = labels * (labels - 1)
+        if isinstance(self.pairs, int):
+            n_pairs = labels * min(self.pairs, labels - 1)
+        elif not isinstance(self.pairs, str):
+            n_pairs = len(self.pairs)
+        shape, precision = self._pair_ensemble.record_layout(n_pairs, n_pairs)
+        tables = math.prod(shape) * np.dtype(precision).itemsize
+        if isinstance(self.pairs, int):
+            tables += Dependence.bytes_for(labels)
+        return (tables + (labels + n_pairs) * features * BYTES_PER_ENTRY) / 1e6
+
+    def _add_features(self, widened: Mapping[int, int], kinds: list[int | str]) -> None:
+        super()._add_features(widened, kinds)
+        for column, n_values in widened.items():
+            self._pair_ensemble.bank.widen(column + (self._given is not None and column >= self._given), n_values)
+        self._pair_ensemble.add_features(kinds)
+
+    def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
+        if stream is None and set(labels) - set(self._labels(None)):
+            super()._add(stream, [])  # features are known by now, refused or not
+            self._refuse_too_much(len({*self._labels(None), *labels}))
+        super()._add(stream, labels)
+        known = self._labels(stream)
+        columns = self._pair_ensemble.columns.setdefault(stream, {})
+        new = known[len(columns) :]
+        if not new:
+            return
+        if self._given is None:
+            self._given = self._n_features
+            self._pair_ensemble.add_features([BINARY])
+        columns.update({label: len(columns) + i for i, label in enumerate(new)})
+        if not self._learns_pairs(stream):
+            return
+        if self.pairs == "all":
+            chosen = [(a, b) for a in known for b in known if a != b and (a in new or b in new)]
+        elif isinstance(self.pairs, int):
+            chosen = []
+        else:
+            chosen = [(a, b) for a, b in map(tuple, self.pairs) if a in columns and b in columns]
+        self._pair_ensemble.add_pairs(stream, chosen)
+
+    def _refuse_too_much(self, labels: int) -> None:
+        needed = self.memory_estimate(labels, self._n_features)
+        allowed = SHARE_OF_FREE_MEMORY * free_memory_mb() if self.max_memory is None else self.max_memory
+        if needed > allowed:
+            raise MarleneError(
+                f"pairs of {labels} labels take about {needed:,.0f} MB, and {allowed:,.0f} MB are allowed: model fewer "
+                f"(pairs=5: for each label the five it depends on most) or raise max_memory"
+            )
+
+    def _learns_pairs(self, stream: str | None) -> bool:
+        """Tell whether pairs of a stream are learnt: those of sources only where they have a vote."""
+        return stream is None or not self._pair_ensemble.own
+
+    def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:
+        if not isinstance(self.pairs, int) or not self._learns_pairs(stream):
+            self._run_part(stream, rows, truth, probabilities)
+            return
+        dependence = self._dependence.setdefault(stream, Dependence())
+        first = 0
+        while first < len(truth):
+            last = min(first + dependence.room(), len(truth))
+            part = repeated(rows, np.arange(first, last))
+            self._run_part(stream, part, truth[first:last], probabilities[first:last])
+            dependence.count(truth[first:last])
+            if dependence.room() == EVERY:
+                self._choose_partners(stream, dependence)
+            first = last
+
+    def _run_part(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:
+        asked = stream is None and probabilities.shape[1] > 0
+        said = probabilities
+        if stream is None and not asked and self.weighting == "predicted":
+            said = np.empty(truth.shape)
+        super()._run(stream, rows, truth, said)
+        ensemble = self._pair_ensemble
+        tasks = ensemble.streams.get(stream)
+        if tasks is None or not len(tasks):
+            return
+        assumed = (said > 0.5).astype(np.int8) if said.shape[1] else truth[:0]
+        votes = np.zeros((len(truth) if asked else 0, len(tasks), 2, 2))
+        ensemble.learn(tasks, with_given_label(rows, self._given or 0), truth, assumed, votes)
+        if asked:
+            self._combine(probabilities, assumed, votes)
+
+    def _predict(self, rows: Rows, probabilities: Floats) -> None:
+        super()._predict(rows, probabilities)
+        tasks = self._pair_ensemble.target
+        if len(tasks):
+            assumed = (probabilities > 0.5).astype(np.int8)
+            votes = np.zeros((len(probabilities), len(tasks), 2, 2))
+            self._pair_ensemble.ask(with_given_label(rows, self._given or 0), assumed, votes)
+            self._combine(probabilities, assumed, votes)
+
+    def _combine(self, probabilities: Floats, assumed: Labels, votes: Floats) -> None:
+        """Replace what labels say of themselves by what everyone says."""
+        tasks, both = self._pair_ensemble.target, self.combine == "marginal"
+        for row in range(len(probabilities)):
+            own, added = contributions(probabilities[row], assumed[row], votes[row], tasks.given, both)
+            probabilities[row] = pooled(own, added, tasks.label, self.pooling == "mean")
+
+    def _choose_partners(self, stream: str | None, dependence: Dependence) -> None:
+        """Model the pairs that depend on each other most, and no others, from now on."""
+        ensemble, labels = self._pair_ensemble, self._labels(stream)
+        tasks = ensemble.streams.setdefault(stream, StreamTasks(stream))
+        chosen = dependence.partners(labels, int(self.pairs), tasks.labels)  # type: ignore[arg-type]
+        wanted = set(chosen)
+        ensemble.drop_tasks(tasks, np.flatnonzero([pair not in wanted for pair in tasks.labels]))
+        ensemble.add_pairs(stream, chosen)
+        ensemble.keep_at_most(2 * sum(map(len, ensemble.streams.values())))
+
+    def signal_drift(self, labels: Sequence[Hashable], stream: str | None = None) -> None:
+        """Let each of the labels, and all pairs that predict one of them, begin a new concept now."""
+        super().signal_drift(labels, stream)
+        tasks = self._pair_ensemble.streams.get(stream, StreamTasks(stream))
+        for task, pair in enumerate(tasks.labels):
+            if pair[1] in set(labels):  # type: ignore[index]
+                self._pair_ensemble.signal_drift(tasks, task)
+
+    def aswr(self) -> float:
+        """Return the average source weight ratio of pairs: the weight of other pairs and streams (paper, VII-C)."""
+        ensemble = self._pair_ensemble
+        if not len(ensemble.target) or ensemble.own:
+            return 0.0
+        weights = ensemble.judged()[:, 0]
+        total = weights.sum(axis=1)
+        owners = ensemble.owners()
+        own = np.array([weights[task, owners == task].sum() for task in range(len(total))])
+        return float(np.divide(total - own, total, where=total > 0, out=np.zeros(len(total))).mean())
+
+    def explain_pair(self, given: Hashable, label: Hashable) -> list[dict[str, Any]]:
+        """Return which sub-classifiers carry the vote on a pair of target labels, the heaviest first, as `explain`."""
+        column = self._pair_ensemble.target.column
+        if (given, label) not in column:
+            raise MarleneError(f"the pair ({given!r}, {label!r}) is not modelled")
+        return self._pair_ensemble.explain(column[given, label])
+
+    def explain_one(self, x: dict[Hashable, Any]) -> dict[Hashable, dict[Hashable, tuple[float, float]]]:
+        """Return for every target label what is said of it in an example: by itself (key None), and given each other.
+
+        The two numbers, against and for the label, are those that are added up.
+        """
+        rows = self._space.rows_of_dicts([x], learning=False)[0]
+        tasks, said = self._pair_ensemble.target, np.full((1, len(self._labels(None))), np.nan)
+        super()._predict(rows, said)
+        assumed, votes = (said > 0.5).astype(np.int8), np.zeros((1, len(tasks), 2, 2))
+        self._pair_ensemble.ask(with_given_label(rows, self._given or 0), assumed, votes)
+        own, added = contributions(said[0], assumed[0], votes[0], tasks.given, self.combine == "marginal")
+        found: dict[Hashable, dict[Hashable, tuple[float, float]]] = {
+            label: {None: (float(no), float(yes))} for label, (no, yes) in zip(self._labels(None), own, strict=True)
+        }
+        names = self._labels(None)
+        for label, given, (no, yes) in zip(tasks.label.tolist(), tasks.given.tolist(), added, strict=True):
+            found[names[label]][names[given]] = (float(no), float(yes))
+        return found
+
+    def load_kernels(self) -> None:
+        """Compile the kernels, or load them from the cache, before they are needed."""
+        super().load_kernels()
+        self._pair_ensemble.load_kernels()
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of sub-classifiers, and of drifts in all streams, of labels and pairs together."""
+        ensemble = self._pair_ensemble
+        drifts = sum(len(tasks.drifts) for tasks in ensemble.streams.values())
+        mine = super().counts()
+        return {"models": mine["models"] + len(ensemble.active), "drifts": mine["drifts"] + drifts}
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return everything, parameters included, as a JSON header and named arrays (copies)."""
+        header, arrays = super().state()
+        header["pairs"], pair_arrays = ensemble_state(self._pair_ensemble)
+        header["pairs"]["given"] = self._given
+        header["pairs"]["dependence"] = list(self._dependence)
+        arrays |= {f"pairs.{name}": array for name, array in pair_arrays.items()}
+        for number, dependence in enumerate(self._dependence.values()):
+            arrays[f"dependence{number}.counts"] = dependence.counts.copy()
+            arrays[f"dependence{number}.waiting"] = dependence.waiting.copy()
+        return header, arrays
+
+    def _parameters(self) -> dict[str, Any]:
+        names = ("combine", "weighting", "pooling", "voters", "max_memory")
+        pairs = self.pairs if isinstance(self.pairs, str | int) else [list(pair) for pair in self.pairs]
+        return super()._parameters() | {"pairs": pairs} | {name: getattr(self, name) for name in names}
+
+    def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        super()._restore(header, arrays)
+        ensemble = self._pair_ensemble
+        ensemble.columns = {stream: dict(tasks.column) for stream, tasks in self._ensemble.streams.items()}
+        restore_ensemble(ensemble, header["pairs"], arrays_under(arrays, "pairs."))
+        self._given = header["pairs"]["given"]
+        wanted = self._space.forest_kinds()
+        if self._given is not None:
+            wanted.insert(self._given, BINARY)
+        bank: Any = ensemble.bank
+        require(bank.kinds.tolist() == wanted, "the kinds of the features")
+        for number, stream in enumerate(header["pairs"]["dependence"]):
+            n_labels = len(ensemble.columns[stream])
+            dependence = self._dependence[stream] = Dependence()
+            dependence.counts = np.array(arrays[f"dependence{number}.counts"], np.float64)
+            dependence.waiting = np.array(arrays[f"dependence{number}.waiting"], np.int8)
+            require(dependence.counts.shape[0] == 4 and dependence.counts.shape[1] <= n_labels, "the dependence")
+            require(dependence.room() > 0 and dependence.waiting.shape[1] <= n_labels, "the dependence")
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise MarleneError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
+
+
+def _check_pairs(pairs: object) -> None:
+    if isinstance(pairs, str):
+        _one_of("pairs", pairs, ("all",))
+    elif isinstance(pairs, int):
+        if pairs < 1:
+            raise MarleneError(f"pairs must be at least 1, not {pairs}")
+    elif not all(isinstance(pair, tuple | list) and len(pair) == 2 and pair[0] != pair[1] for pair in pairs):  # type: ignore[attr-defined]
+        raise MarleneError(f"pairs must be 'all', a number, or pairs of different labels, not {pairs!r}")

@@ -1,0 +1,95 @@
+"""How strongly labels depend on each other, and which partners each is modelled with."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from marlene._common.arrays import Floats, Labels
+
+    Pair = tuple[Hashable, Hashable]
+
+EVERY = 100
+"""Examples after which partners are chosen anew."""
+FADING = 0.99
+"""What is left of the counts after as many examples."""
+LOYALTY = 4.0
+"""By what factor a new partner must be better than one that is there."""
+
+
+AT_A_TIME = 64
+"""For so many labels partners are chosen at a time, which keeps what that takes small."""
+
+
+class Dependence:
+    """Fading counts of pairs of labels, from which their mutual information follows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> labels = np.random.default_rng(1).integers(0, 2, (100, 3)).astype(np.int8)
+    >>> labels[:, 2] = labels[:, 0]
+    >>> dependence = Dependence()
+    >>> dependence.count(labels)
+    >>> dependence.partners(["a", "b", "c"], 1, [])[:2]
+    [('c', 'a'), ('a', 'b')]
+    """
+
+    def __init__(self) -> None:
+        self.counts: Floats = np.zeros((4, 0, 0))
+        self.waiting: Labels = np.zeros((0, 0), np.int8)
+
+    def room(self) -> int:
+        """Return how many examples are still to come before partners are chosen."""
+        return EVERY - len(self.waiting)
+
+    def count(self, truth: Labels) -> None:
+        """Take at most as many examples as there is room for; unknown labels (-1) do not count."""
+        n_labels = truth.shape[1]
+        more = n_labels - self.waiting.shape[1]
+        self.waiting = np.pad(self.waiting, ((0, 0), (0, more)), constant_values=-1)
+        self.counts = np.pad(self.counts, ((0, 0), (0, more), (0, more)))
+        self.waiting = np.concatenate([self.waiting, truth])
+        if self.room() == 0:
+            yes, no = (self.waiting == 1).astype(np.float64), (self.waiting == 0).astype(np.float64)
+            self.counts *= FADING
+            for both, (first, second) in enumerate(itertools.product((yes, no), repeat=2)):
+                self.counts[both] += first.T @ second
+            self.waiting = self.waiting[:0]
+
+    @staticmethod
+    def bytes_for(labels: int) -> int:
+        """Return the memory that the counts of so many labels take, and one product of two labels' values."""
+        return 5 * labels * labels * 8
+
+    def information(self, labels: slice = slice(None)) -> Floats:
+        """Return the mutual information of all labels (rows) and some of them (columns)."""
+        smoothed = self.counts[:, :, labels] + 0.5
+        joint = smoothed / smoothed.sum(axis=0)
+        first = np.stack([joint[0] + joint[1]] * 2 + [joint[2] + joint[3]] * 2)
+        second = np.stack([joint[0] + joint[2], joint[1] + joint[3]] * 2)
+        information: Floats = (joint * np.log(joint / (first * second))).sum(axis=0)
+        columns = np.arange(len(information))[labels]
+        information[columns, np.arange(len(columns))] = -np.inf
+        return information
+
+    def partners(self, labels: Sequence[Hashable], m: int, present: Sequence[Pair]) -> list[Pair]:
+        """Return for every label the pairs with the `m` labels it depends on most, of which some are present."""
+        place = {label: i for i, label in enumerate(labels)}
+        partners_of: dict[Hashable, list[int]] = {}
+        for given, label in present:
+            partners_of.setdefault(label, []).append(place[given])
+        chosen: list[Pair] = []
+        for start in range(0, len(labels), AT_A_TIME):
+            some = labels[start : start + AT_A_TIME]
+            information = self.information(slice(start, start + len(some)))
+            for column, label in enumerate(some):
+                information[partners_of.get(label, []), column] *= LOYALTY
+            best = np.argsort(-information, axis=0, kind="stable")[: min(m, len(labels) - 1)]
+            chosen += [(labels[given], label) for i, label in enumerate(some) for given in best[:, i].tolist()]
+        return chosen

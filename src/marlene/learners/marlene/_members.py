@@ -1,0 +1,97 @@
+"""The arrays of an ensemble's sub-classifiers, and where each comes from."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marlene.kernels.ensemble.performance import LANES
+from marlene.kernels.ensemble.resampling import mix_many
+from marlene.kernels.ensemble.state import Members
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from marlene._common.arrays import Arrays
+
+TRAINED = ("classifier", "offered", "key", "active", "learns")
+"""Fields of `Members` that are part of what was learnt; the others are about the example at hand."""
+SAID = ("positive", "negative", "node", "branch", "bayes")
+"""Fields with a row for each value the example at hand may come with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a sub-classifier comes from: stream (None: the target), label and number of the concept, from 0."""
+
+    stream: str | None
+    label: Hashable
+    number: int
+
+
+def stable_hash(value: Hashable) -> int:
+    """Return a hash that is the same in every process, and for NumPy's numbers and texts the same as for Python's."""
+    return int.from_bytes(hashlib.blake2b(_text(value).encode(), digest_size=8).digest(), "little")
+
+
+def _text(value: Hashable) -> str:
+    if isinstance(value, tuple):
+        return repr([_text(part) for part in value])
+    value = value.item() if isinstance(value, np.generic) else value
+    return f"{type(value).__name__}:{value}"
+
+
+def member_key(seed: int, stream: str | None, label: Hashable, number: int) -> np.uint64:
+    """Return what the random numbers of the `number`-th sub-classifier of a task depend on."""
+    parts = (int(seed) & (2**64 - 1), stable_hash(stream), stable_hash(label), number)
+    return np.uint64(mix_many(np.array(parts, np.uint64)))
+
+
+def whole_lanes(count: int) -> int:
+    """Return the number of places that whole lanes of `count` sub-classifiers take."""
+    return (count + LANES - 1) // LANES * LANES
+
+
+def empty_members(capacity: int, values: int = 1) -> Members:
+    """Return room for sub-classifiers that vote on examples which come with so many values of a given label."""
+    said = (values, capacity)
+    return Members(
+        classifier=np.zeros(capacity, np.int64),
+        offered=np.zeros((capacity, 2), np.int64),
+        key=np.zeros(capacity, np.uint64),
+        active=np.zeros(capacity),
+        learns=np.zeros(capacity, np.bool_),
+        positive=np.zeros(said),
+        negative=np.zeros(said),
+        node=np.zeros(said, np.int64),
+        branch=np.zeros(said, np.int64),
+        bayes=np.zeros(said, np.int64),
+        clock=np.full(capacity, -1, np.int64),
+    )
+
+
+def grown_members(members: Members, capacity: int) -> Members:
+    """Return a copy with more room."""
+    larger = empty_members(capacity, len(members.positive))
+    for name, theirs in members._asdict().items():
+        mine = getattr(larger, name)
+        if name in SAID:
+            mine[:, : theirs.shape[1]] = theirs
+        else:
+            mine[: len(theirs)] = theirs
+    return larger
+
+
+def clear_member(members: Members, h: int) -> None:
+    """Leave nothing of a sub-classifier that is gone."""
+    fresh = empty_members(1)._asdict()
+    for name, array in members._asdict().items():
+        array[(slice(None), h) if name in SAID else h] = fresh[name][0]
+
+
+def saved_fields(members: Members, count: int) -> Arrays:
+    """Return copies of the fields that are part of what was learnt."""
+    return {name: getattr(members, name)[:count].copy() for name in TRAINED}

@@ -1,0 +1,75 @@
+"""What pairs of labels take beside an ensemble: rows that know a label, and the sum of what everyone says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marlene.kernels.rows import Rows
+
+if TYPE_CHECKING:
+    from marlene._common.arrays import Floats, Ints, Labels
+
+
+def with_given_label(rows: Rows, column: int) -> Rows:
+    """Return all rows with a 0, and then all rows with a 1, in a new column; columns from there on move up.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([0, 1, 3]), np.array([2, 0, 1]), np.array([5.0, 6.0, 7.0]))
+    >>> with_given_label(rows, 1).indices
+    array([3, 0, 2, 1, 3, 0, 1, 2])
+    """
+    n = len(rows.starts) - 1
+    moved = rows.indices + (rows.indices >= column)
+    row_of = np.repeat(np.arange(n), np.diff(rows.starts))
+    at = rows.starts[:-1] + np.bincount(row_of[rows.indices < column], minlength=n)
+    starts = np.concatenate([rows.starts[:-1], rows.starts[-1] + rows.starts + np.arange(n + 1)])
+    indices = np.concatenate([moved, np.insert(moved, at, column)])
+    return Rows(starts, indices, np.concatenate([rows.values, np.insert(rows.values, at, 1.0)]))
+
+
+def contributions(said: Floats, assumed: Labels, votes: Floats, given: Ints, both: bool) -> tuple[Floats, Floats]:
+    """Return what labels say of themselves (labels × 2), and what every pair adds to its label (pairs × 2).
+
+    Parameters
+    ----------
+    said
+        P(label) of BR-MARLENE, NaN without evidence, which leaves (0, 0).
+    assumed
+        The predicted labels.
+    votes
+        P(0) and P(1) of every pair for both values of its given label (pairs × 2 × 2).
+    given
+        The given label of every pair.
+    both
+        Whether both values count, each by its probability, or the predicted one alone.
+    """
+    own = np.stack([1 - said, said], axis=1)
+    own[np.isnan(said)] = 0.0
+    if both:
+        return own, (own[given][:, :, None] * votes).sum(axis=1)
+    values = assumed[given]
+    pairs = np.arange(len(given))
+    return own, own[given, values][:, None] * votes[pairs, values]
+
+
+def pooled(own: Floats, added: Floats, label: Ints, mean: bool) -> Floats:
+    """Return P(label) from what labels say of themselves and what pairs add; NaN without evidence.
+
+    Examples
+    --------
+    >>> own, added = np.array([[0.4, 0.6], [0.0, 0.0]]), np.array([[0.0, 0.5], [0.1, 0.0], [0.0, 0.1]])
+    >>> pooled(own, added, np.array([0, 0, 0]), mean=False).round(3)
+    array([0.706,   nan])
+    """
+    n = len(own)
+    total: Floats = np.zeros((n, 2))
+    np.add.at(total, label, added)
+    if mean:
+        total = total / np.maximum(1, np.bincount(label, minlength=n))[:, None]
+    total = total + own
+    evidence = total.sum(axis=1)
+    found: Floats = np.divide(total[:, 1], evidence, where=evidence > 0, out=np.full(n, np.nan))
+    return found

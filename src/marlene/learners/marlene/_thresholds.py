@@ -1,0 +1,116 @@
+"""From scores to decisions: a threshold for every label, learnt from the labels of the past."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene._common.states import require
+from marlene.kernels.ensemble.thresholds import BINS, Objective, Thresholds, decide, decide_and_learn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from marlene._common.arrays import Array, Arrays, Floats, Labels
+
+
+OBJECTIVES: dict[str, dict[str, float]] = {
+    "mix": {"macro": 1.0, "micro": 1.0, "label_set": 1.0},
+    "macro": {"macro": 1.0},
+    "micro": {"micro": 1.0},
+    "label-set": {"label_set": 1.0},
+    "f1": {"f1": 1.0},
+    "none": {},
+}
+COSTS = ("false_positive", "false_negative")
+
+
+class DecisionThresholds:
+    """Thresholds on the scores of labels, chosen again and again for what the user wants to be good at.
+
+    Scores of positive and negative examples are counted in a hundred bins each; every 20 examples the thresholds are
+    chosen that would have been best on what was counted, of which the past slowly fades. Until labels say otherwise a
+    threshold is 0.5.
+
+    Parameters
+    ----------
+    objective
+        "macro", "micro" or "label-set": that G-Mean; "mix": the sum of the three; "f1": the mean F1 of the labels;
+        "none": thresholds stay at 0.5; or costs, such as ``{"false_positive": 1, "false_negative": 5}``.
+
+    Examples
+    --------
+    >>> thresholds = DecisionThresholds("macro")
+    >>> thresholds.add_labels(1)
+    >>> scores = np.tile([[0.1], [0.3]], (50, 1))  # positive examples have 0.3, a score that is low but not lowest
+    >>> predictions = thresholds.decide_and_learn(scores, np.tile([[0], [1]], (50, 1)).astype(np.int8))
+    >>> predictions[1, 0], predictions[-1, 0], thresholds.values
+    (np.int8(0), np.int8(1), array([0.3]))
+    """
+
+    def __init__(self, objective: str | Mapping[str, float] = "mix") -> None:
+        self._objective = _objective(objective)
+        self._state = _empty(0)
+
+    @property
+    def values(self) -> Floats:
+        """The score from which on each label is predicted."""
+        return self._state.cut / BINS
+
+    def add_labels(self, count: int) -> None:
+        """Append labels, of which nothing is known."""
+        larger = _empty(len(self._state.cut) + count)
+        for mine, theirs in zip(larger, self._state, strict=True):
+            mine[: len(theirs)] = theirs
+        self._state = larger
+
+    def decide(self, scores: Floats) -> Labels:
+        """Return the predictions that go with scores from 0 to 1 (examples × labels); NaN is none, and gives 0."""
+        predictions = np.zeros(scores.shape, np.int8)
+        decide(self._state, np.ascontiguousarray(scores), predictions)
+        return predictions
+
+    def decide_and_learn(self, scores: Floats, truth: Labels) -> Labels:
+        """Return the same, and learn from each example, before the next, what its labels were (-1: not known)."""
+        if not any(self._objective):
+            return self.decide(scores)
+        predictions = np.zeros(scores.shape, np.int8)
+        decide_and_learn(
+            self._state, self._objective, np.ascontiguousarray(scores), np.ascontiguousarray(truth), predictions
+        )
+        return predictions
+
+    def state(self) -> Arrays:
+        """Return everything but the objective as named arrays (copies)."""
+        return {name: array.copy() for name, array in self._state._asdict().items()}
+
+    def restore(self, state: Mapping[str, Array], n_labels: int) -> None:
+        """Take over what `state` gave."""
+        empty = _empty(n_labels)
+        for name, array in empty._asdict().items():
+            given = np.asarray(state[name])
+            require(given.shape == array.shape and given.dtype == array.dtype, f"the thresholds: {name}")
+            require(bool(np.isfinite(given).all() and (given >= 0).all()), f"the thresholds: {name}")
+            array[...] = given
+        require(bool((empty.cut <= BINS).all()), "the thresholds: cut")
+        self._state = empty
+
+
+def _empty(n_labels: int) -> Thresholds:
+    shape = (n_labels, 2, BINS)
+    return Thresholds(np.zeros(shape), np.zeros(shape), np.full(n_labels, BINS // 2), np.zeros(1, np.int64))
+
+
+def _objective(objective: str | Mapping[str, float]) -> Objective:
+    if isinstance(objective, str):
+        if objective not in OBJECTIVES:
+            raise MarleneError(f"objective must be one of {', '.join(OBJECTIVES)} or costs, not {objective!r}")
+        parts: Mapping[str, float] = OBJECTIVES[objective]
+    else:
+        parts = objective
+        if not parts or not set(parts) <= set(COSTS) or not all(0 < parts[name] < np.inf for name in parts):
+            raise MarleneError(f"costs are positive numbers for {' and '.join(COSTS)}, not {objective!r}")
+        parts = dict.fromkeys(COSTS, 1.0) | dict(parts)
+    return Objective(**{name: float(parts.get(name, 0.0)) for name in Objective._fields})
