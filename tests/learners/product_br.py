@@ -3,6 +3,7 @@
 import numpy as np
 
 from marlene.drift import DRIFT, WARNING
+from marlene.kernels.ensemble.state import JOBS
 from marlene.learners import BRMarlene
 
 
@@ -22,12 +23,19 @@ class Watched(BRMarlene):
             react(tasks, task, signal)
 
         ensemble._react = watched
+        advance = ensemble._advance
+
+        def noted(voters, tasks, batch):
+            self.batch = batch
+            return advance(voters, tasks, batch)
+
+        ensemble._advance = noted
 
     def learn_many(self, X, Y, stream=None):
         """Learn one row, and write down who warned of it."""
         super().learn_many(X, Y, stream)
         tasks = self.tasks(stream)
-        for task in np.flatnonzero(tasks.signal == WARNING).tolist():
+        for task in np.flatnonzero(tasks.arrays.signal == WARNING).tolist():
             self.events.append((stream, tasks.seen - 1, tasks.labels[task], "warning"))
 
     def tasks(self, stream):
@@ -35,8 +43,8 @@ class Watched(BRMarlene):
 
     def weights(self, stream):
         """Return the weight each label's latest sub-classifier learnt the last example with."""
-        jobs = self._ensemble.driver.learnt
-        given = dict(zip(jobs.member.tolist(), jobs.weight.tolist(), strict=True))
+        jobs, count = self._ensemble._work.jobs, self.batch.position[JOBS]
+        given = dict(zip(jobs.member[:count].tolist(), jobs.weight[:count].tolist(), strict=True))
         return [given.get(h) for h in self.tasks(stream).latest.tolist()]
 
     def final_table(self, stream_numbers):

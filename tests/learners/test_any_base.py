@@ -188,9 +188,9 @@ def test_a_pair_says_the_mean_of_what_both_say():
     np.testing.assert_array_equal(again.votes(x), pair.votes(x))
     torn = {name: array for name, array in pair.state().items() if name.startswith("0.")}
     torn |= {f"1.{name}": array for name, array in LinearBank().state().items()}
-    with pytest.raises(MarleneError, match="they do not belong together"):
+    with pytest.raises(MarleneError, match="do not belong together"):
         MixedBank.from_state(torn, pair.settings())
-    with pytest.raises(MarleneError, match="each of a pair must be one of naive-bayes, linear or a bank"):
+    with pytest.raises(MarleneError, match="each part of a mixed bank must be one of naive-bayes, linear or a bank"):
         MixedBank("tree")
 
 

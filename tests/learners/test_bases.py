@@ -12,8 +12,8 @@ from river import linear_model, naive_bayes, tree
 from marlene.banks import NaiveBayesBank
 from marlene.drift import RiverBank
 from marlene.learners import BRMarlene, BRPWMarlene, BRResampled
+from marlene.learners.classifiers import _freezer
 from marlene.learners.classifiers._river_bank import RiverClassifierBank
-from marlene.learners.marlene import _freezer
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import LEARNERS, contents, dicts, drifting, sensitive
 from tests.learners.test_simple import Constant
@@ -274,11 +274,11 @@ def test_what_is_written_down_of_old_classifiers_votes_as_they_did(learner, opti
     loaded = learner.load(tmp_path / "model.npz")
     found.append(model.test_then_train(X[450:], Y[450:]))
     np.testing.assert_array_equal(loaded.test_then_train(X[450:], Y[450:]), found[1])
-    assert model._ensemble.driver._freezer.arrays().top[0] > 1
+    assert model._ensemble.models._freezer.arrays().top[0] > 1
     monkeypatch.setattr(_freezer, "MOST_FEATURES", 0)
     plain = learner(base=base, drift=sensitive(), features="binary", **options)
     np.testing.assert_allclose(np.concatenate(found), plain.test_then_train(X, Y), rtol=0, atol=1e-9)
-    assert plain._ensemble.driver._freezer.arrays().top[0] == 0
+    assert plain._ensemble.models._freezer.arrays().top[0] == 0
     assert plain.counts() == model.counts()
 
 
@@ -292,7 +292,7 @@ def test_what_is_written_down_follows_new_features():
     np.testing.assert_allclose(
         model.test_then_train(wide[600:], Y[600:]), plain.test_then_train(wide[600:], Y[600:]), rtol=0, atol=1e-12
     )
-    assert model._ensemble.driver._freezer.arrays().top[0] > 1
+    assert model._ensemble.models._freezer.arrays().top[0] > 1
 
 
 @every_learner

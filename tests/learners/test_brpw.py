@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from marlene._common.errors import MarleneError
 from marlene.drift import DDMOCIBank
 from marlene.kernels.ensemble.pairs import sweep
+from marlene.kernels.ensemble.state import ROW
 from marlene.learners import BRMarlene, BRPWMarlene
 from marlene.learners.marlene import _pair_ensemble
 from marlene.learners.marlene._dependence import EVERY, Dependence
@@ -347,14 +348,14 @@ def test_what_was_learnt_before_an_interruption_is_accounted_for(options, monkey
     for part in np.split(np.arange(60), [53]):
         whole.learn_many(X[part], Y[part])
     broken.learn_many(X[:53], Y[:53])
-    run = broken._pair_ensemble.driver.run
+    advance = broken._pair_ensemble._advance
 
-    def interrupted(members, count, records, tasks, block):
-        if block.row == 7:
+    def interrupted(voters, tasks, batch):
+        if batch.position[ROW] == 7:
             raise KeyboardInterrupt
-        return run(members, count, records, tasks, block)
+        return advance(voters, tasks, batch)
 
-    monkeypatch.setattr(broken._pair_ensemble.driver, "run", interrupted)
+    monkeypatch.setattr(broken._pair_ensemble, "_advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         broken.learn_many(X[53:], Y[53:])
     np.testing.assert_array_equal(broken._pair_ensemble.records, whole._pair_ensemble.records)

@@ -9,8 +9,7 @@ from marlene._common.errors import MarleneError
 from marlene.banks import LinearBank
 from marlene.kernels.ensemble.thresholds import BINS
 from marlene.learners import DecisionThresholds, Marlene
-from marlene.learners.marlene._blended import BlendedVotes
-from marlene.learners.marlene._thresholds import OBJECTIVES
+from marlene.learners.marlene._decisions import OBJECTIVES, BlendedVotes
 from marlene.metrics import Scores
 from tests.naive.decisions import Cuts, gated
 

@@ -167,11 +167,11 @@ def test_questions_about_what_is_not_there(learner):
     [
         (
             {"base": "tree"},
-            "base must be one of hoeffding-forest, inheriting-forest, naive-bayes, linear, pair or a bank, not 'tree'",
+            "base must be one of hoeffding-forest, inheriting-forest, naive-bayes, linear, mixed or a bank, not 'tree'",
         ),
         (
             {"base": 3},
-            "naive-bayes, linear, pair, a bank or a classifier of River, not 3",
+            "naive-bayes, linear, mixed, a bank or a classifier of River, not 3",
         ),
         ({"base": HoeffdingForest(["numeric"])}, "base must be a forest without features"),
         ({"base": HoeffdingForest([], n_classes=3)}, "base must be a forest without features and with two classes"),

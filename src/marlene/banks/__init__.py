@@ -2,7 +2,7 @@
 
 from marlene.banks._bank import InputBank
 from marlene.banks._linear import LinearBank
-from marlene.banks._mixed import KINDS, MixedBank
+from marlene.banks._mixed import SIMPLE_BANKS, MixedBank
 from marlene.banks._naive_bayes import NaiveBayesBank
 
-__all__ = ["KINDS", "InputBank", "LinearBank", "MixedBank", "NaiveBayesBank"]
+__all__ = ["SIMPLE_BANKS", "InputBank", "LinearBank", "MixedBank", "NaiveBayesBank"]

@@ -1,14 +1,17 @@
-"""What the banks of simple classifiers have in common: inputs, ids, and arrays with room for more of both."""
+"""What banks of simple classifiers share: inputs, ids, and arrays that grow with both."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene._common.states import arrays_under, with_prefix
+from marlene.kernels.banks.linear import Linear, LinearSettings
+from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
 from marlene.kernels.banks.scales import PRESENCE, Scales
+from marlene.kernels.banks.simple import BAYES, LINEAR, SimpleBank, bank_train, bank_votes
 from marlene.kernels.ensemble.performance import LANES
 from marlene.kernels.rows import Rows
 
@@ -21,51 +24,53 @@ if TYPE_CHECKING:
 
 
 NUMERIC, BINARY = 0, 2
+INPUT, NUMBER = "input", "number"
 NAMES: dict[str, int] = {"numeric": NUMERIC, "binary": BINARY}
+NO_BAYES = Bayes(*(np.zeros([0] * axes) for axes in (3, 2, 3, 3, 3, 2, 2, 2, 2, 1))), BayesSettings(0.0, 0.0, False)
+NO_LINEAR = Linear(*(np.zeros([0] * axes) for axes in (2, 2, 1, 1, 1))), LinearSettings(0.0, 0.0, 0.0)
 
 
-class InputBank(ABC):
-    """Any number of binary classifiers of one sort, known by their ids, over the same features.
+class InputBank:
+    """Any number of binary classifiers over the same features, known by their ids.
 
-    A numeric or a binary feature is one input. A nominal one has an input for each of its values but the first, which
-    is the absence of the others. What is missing says nothing, for or against.
+    A numeric or a binary feature is one input. A nominal feature has one input for each value but the first, which
+    stands for the absence of the others. A missing value counts neither for nor against.
     """
 
     name: ClassVar[str]
-    """What the bank is called in settings."""
+    """The name in settings."""
+    which: ClassVar[int]
+    """What `SimpleBank.which` is."""
+    arrays_type: ClassVar[type[Bayes | Linear]]
+    """The NamedTuple of the arrays."""
+    layout: ClassVar[dict[str, tuple[Any, ...]]]
+    """The axes of each array before the classifier: `INPUT`, `NUMBER` (a numeric input), or a length."""
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: Any) -> None:  # noqa: ANN401 (a NamedTuple)
+        for what, value in parameters._asdict().items():
+            if not isinstance(value, bool) and not 0 < value < np.inf:
+                raise MarleneError(f"{what} must be positive, not {value!r}")
+        self.parameters = parameters
         self._kinds: Ints = np.zeros(0, np.int64)
         self._first: Ints = np.zeros(0, np.int64)
         self._alive = np.zeros(0, np.bool_)
         self._scales = _no_scales()
-        self._arrays: Any = self._new_arrays(0, 0, 0)
+        self._arrays: Any = self._new_arrays({INPUT: 0, NUMBER: 0}, 0)
 
-    @abstractmethod
     def settings(self) -> dict[str, Any]:
         """Return the parameters, as JSON can hold them."""
-
-    @abstractmethod
-    def _new_arrays(self, inputs: int, numeric: int, capacity: int) -> Any:  # noqa: ANN401 (a NamedTuple)
-        """Return arrays of zeros; the last axis is the classifier, and the first of three that of inputs."""
-
-    @abstractmethod
-    def _votes(self, rows: Rows, ids: Ints, out: Floats) -> None:
-        """Write the votes (classifiers × 2) on one row."""
-
-    @abstractmethod
-    def _learn(self, ids: Ints, rows: Rows, truth: Ints, weights: Ints) -> None:
-        """Train classifiers on one row."""
+        return dict(self.parameters._asdict())
 
     @property
     def arrays(self) -> Any:  # noqa: ANN401 (a NamedTuple)
         """The arrays themselves, for kernels; `add` and `add_features` may replace them by larger ones."""
         return self._arrays
 
-    @property
-    def scales(self) -> Scales:
-        """What is known of the inputs, for kernels."""
-        return self._scales
+    def simple(self) -> SimpleBank:
+        """Return the bank as kernels take it."""
+        if self.which == BAYES:
+            return SimpleBank(BAYES, self._arrays, self.parameters, *NO_LINEAR, self._scales)
+        return SimpleBank(LINEAR, *NO_BAYES, self._arrays, self.parameters, self._scales)
 
     @property
     def kinds(self) -> Ints:
@@ -122,9 +127,13 @@ class InputBank(ABC):
         if before <= BINARY or values < before:
             raise MarleneError(f"feature {feature} cannot be widened from {before} to {values} values")
         end, more = int(self._first[feature]) + before - 1, values - before
-        names, n_inputs = self._by_extent(1, 0), len(self._scales.numeric)
-        moved = {name: np.insert(getattr(self._arrays, name)[:n_inputs], [end] * more, 0, axis=0) for name in names}
-        self._arrays = self._arrays._replace(**moved)
+        by_input = {
+            name: array[: len(self._scales.numeric)]
+            for name, array in self._arrays._asdict().items()
+            if self.layout[name][:1] == (INPUT,)
+        }
+        inserted = {name: np.insert(array, [end] * more, 0, axis=0) for name, array in by_input.items()}
+        self._arrays = self._arrays._replace(**inserted)
         self._scales = self._scales._replace(
             numeric=np.insert(self._scales.numeric, [end] * more, PRESENCE),
             met=np.insert(self._scales.met, [end] * more, False),
@@ -145,22 +154,22 @@ class InputBank(ABC):
         self._scales = Scales(np.append(self._scales.numeric, new), met, self._scales.seen, *longer)
         return first
 
-    def _by_extent(self, inputs: int, numeric: int) -> list[str]:
-        """Return the names of the arrays with rows for inputs, or for numeric ones."""
-        probe = self._new_arrays(7 * inputs, 7 * numeric, 0)
-        return [name for name, array in probe._asdict().items() if len(array) == 7]
+    def _new_arrays(self, sizes: Mapping[str, int], capacity: int) -> Any:  # noqa: ANN401 (a NamedTuple)
+        """Return arrays of zeros."""
+        shapes = {name: [sizes.get(axis, axis) for axis in axes] for name, axes in self.layout.items()}
+        return self.arrays_type(**{name: np.zeros([*shape, capacity]) for name, shape in shapes.items()})
+
+    def _in_use(self) -> dict[str, int]:
+        return {INPUT: len(self._scales.numeric), NUMBER: len(self._scales.times)}
 
     def _resize(self) -> None:
         """Let the arrays have room for all inputs and ids, and some more for inputs to come."""
-        lengths = {name: len(getattr(self._arrays, name)) for name in self._arrays._fields}
-        wanted = []
-        for names, needed in (
-            (self._by_extent(1, 0), len(self._scales.numeric)),
-            (self._by_extent(0, 1), len(self._scales.times)),
-        ):
-            room = lengths[names[0]] if names else 0
-            wanted.append(room if room >= needed else max(needed, room + room // 2))
-        larger = self._new_arrays(wanted[0], wanted[1], len(self._alive))
+        rooms = {axes[0]: len(getattr(self._arrays, name)) for name, axes in self.layout.items() if axes}
+        sizes = {}
+        for axis, needed in self._in_use().items():
+            room = rooms.get(axis, 0)
+            sizes[axis] = room if room >= needed else max(needed, room + room // 2)
+        larger = self._new_arrays(sizes, len(self._alive))
         if all(a.shape == b.shape for a, b in zip(larger, self._arrays, strict=True)):
             return
         for mine, theirs in zip(larger, self._arrays, strict=True):
@@ -168,14 +177,8 @@ class InputBank(ABC):
         self._arrays = larger
 
     def _used(self, name: str, extent: int) -> tuple[Any, ...]:
-        """Return which part of an array is in use."""
-        for names, length in (
-            (self._by_extent(1, 0), len(self._scales.numeric)),
-            (self._by_extent(0, 1), len(self._scales.times)),
-        ):
-            if name in names:
-                return slice(0, length), ..., slice(0, extent)
-        return ..., slice(0, extent)
+        """Return which part of an array is in use, for classifiers up to `extent`."""
+        return (*(slice(0, self._in_use().get(axis)) for axis in self.layout[name]), slice(0, extent))
 
     def inputs(self, rows: Rows) -> Rows:
         """Return rows of features as rows of inputs."""
@@ -197,7 +200,7 @@ class InputBank(ABC):
         """Return the votes (classifiers × 2) on a dense row; each sums to 1, or to 0 without evidence."""
         chosen = self.ids if ids is None else self._known(ids)
         out = np.zeros((len(chosen), 2))
-        self._votes(self.inputs(self._row(x)), chosen, out)
+        bank_votes(self.simple(), self.inputs(self._row(x)), chosen, out)
         return out
 
     def learn(self, ids: npt.ArrayLike, x: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
@@ -210,7 +213,8 @@ class InputBank(ABC):
             raise MarleneError("weights must not be negative")
         learning = weight > 0
         if learning.any():
-            self._learn(chosen[learning], self.inputs(self._row(x)), truth[learning], weight[learning])
+            rows = self.inputs(self._row(x))
+            bank_train(self.simple(), rows, chosen[learning], truth[learning], weight[learning])
 
     def _row(self, x: Any) -> Rows:  # noqa: ANN401
         dense = np.asarray(x, np.float64).ravel()
@@ -232,7 +236,7 @@ class InputBank(ABC):
         arrays: Arrays = {
             name: array[self._used(name, extent)].copy() for name, array in self._arrays._asdict().items()
         }
-        arrays |= {f"scales.{name}": getattr(self._scales, name).copy() for name in self._scales._fields}
+        arrays |= with_prefix({name: array.copy() for name, array in self._scales._asdict().items()}, "scales.")
         return arrays | {"kinds": self._kinds.copy(), "first": self._first.copy(), "alive": self._alive[:extent].copy()}
 
     @classmethod
@@ -241,9 +245,8 @@ class InputBank(ABC):
         bank = cls(**settings)
         try:
             bank._kinds, bank._first = (np.array(state[name], np.int64) for name in ("kinds", "first"))
-            numeric, seen = (np.array(state[f"scales.{name}"], np.int64) for name in ("numeric", "seen"))
-            others = (np.array(state[f"scales.{name}"], np.float64) for name in ("times", "mean", "squares"))
-            bank._scales = Scales(numeric, np.array(state["scales.met"], np.bool_), seen, *others)
+            scales = arrays_under(state, "scales.")
+            bank._scales = Scales(**{n: np.array(scales[n], a.dtype) for n, a in bank._scales._asdict().items()})
             alive = np.array(state["alive"], np.bool_)
             bank._alive = np.pad(alive, (0, -len(alive) % LANES))
             bank._refuse_impossible()

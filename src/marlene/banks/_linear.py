@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import ClassVar
 
-import numpy as np
-
-from marlene._common.errors import MarleneError
-from marlene.banks._bank import InputBank
-from marlene.kernels.banks.linear import Linear, LinearSettings, linear_train, linear_votes
-
-if TYPE_CHECKING:
-    from marlene._common.arrays import Floats, Ints
-    from marlene.kernels.rows import Rows
+from marlene.banks._bank import INPUT, InputBank
+from marlene.kernels.banks.linear import Linear, LinearSettings
+from marlene.kernels.banks.simple import LINEAR
 
 
 class LinearBank(InputBank):
     """Logistic regression, learnt by AdaGrad.
 
-    Numbers are scaled by what was seen of them so far, and rows to length one. Work follows the non-zeros.
+    Numbers are scaled by their mean and variance so far, rows to length one. Work follows the non-zeros.
 
     Parameters
     ----------
     rate
         AdaGrad's learning rate.
     start
-        What its sums of squared gradients begin with.
+        The start of its sums of squared gradients.
     largest_weight
-        With which weight an example is learnt at most.
+        The largest weight of an example.
 
     Examples
     --------
+    >>> import numpy as np
     >>> bank = LinearBank()
     >>> bank.add_features(["binary", "binary"])
     >>> ids = bank.add(2)
@@ -42,29 +37,9 @@ class LinearBank(InputBank):
     """
 
     name = "linear"
+    which = LINEAR
+    arrays_type = Linear
+    layout: ClassVar = {"weight": (INPUT,), "squares": (INPUT,), "bias": (), "bias_squares": (), "examples": ()}
 
     def __init__(self, rate: float = 2.0, start: float = 1.0, largest_weight: float = 20.0) -> None:
-        for what, value in (("rate", rate), ("start", start), ("largest_weight", largest_weight)):
-            if not 0 < value < np.inf:
-                raise MarleneError(f"{what} must be positive, not {value!r}")
-        self.parameters = LinearSettings(float(rate), float(start), float(largest_weight))
-        super().__init__()
-
-    def settings(self) -> dict[str, Any]:
-        """Return the parameters, as JSON can hold them."""
-        return dict(self.parameters._asdict())
-
-    def _new_arrays(self, inputs: int, numeric: int, capacity: int) -> Linear:  # noqa: ARG002 (numbers are inputs like others)
-        return Linear(
-            weight=np.zeros((inputs, capacity)),
-            squares=np.zeros((inputs, capacity)),
-            bias=np.zeros(capacity),
-            bias_squares=np.zeros(capacity),
-            examples=np.zeros(capacity),
-        )
-
-    def _votes(self, rows: Rows, ids: Ints, out: Floats) -> None:
-        linear_votes(self.arrays, self.scales, rows, ids, out)
-
-    def _learn(self, ids: Ints, rows: Rows, truth: Ints, weights: Ints) -> None:
-        linear_train(self.arrays, self.parameters, self.scales, rows, ids, truth, weights)
+        super().__init__(LinearSettings(float(rate), float(start), float(largest_weight)))

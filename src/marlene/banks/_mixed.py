@@ -1,4 +1,4 @@
-"""Two kinds of classifiers side by side."""
+"""Naive Bayes and linear classifiers side by side."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene._common.states import arrays_under, with_prefix
 from marlene.banks._bank import InputBank
 from marlene.banks._linear import LinearBank
 from marlene.banks._naive_bayes import NaiveBayesBank
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy.typing as npt
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints
 
 
-KINDS: dict[str, type[InputBank]] = {kind.name: kind for kind in (NaiveBayesBank, LinearBank)}
-"""Banks of one kind by their names."""
+SIMPLE_BANKS: dict[str, Callable[..., InputBank]] = {bank.name: bank for bank in (NaiveBayesBank, LinearBank)}
+"""Banks of simple classifiers by their names."""
 
 
 class MixedBank:
-    """Any number of pairs of classifiers, each of two kinds that learn the same; the mean of what both say is its vote.
+    """Any number of mixed classifiers: two classifiers that learn the same, and vote by their mean.
 
-    One of the two that has no evidence yet is left out of the mean.
+    While one of the two has no evidence, the other votes alone.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ class MixedBank:
 
     @property
     def ids(self) -> Ints:
-        """Ids of all pairs, ascending."""
+        """Ids of all mixed classifiers, ascending."""
         return self._banks[0].ids
 
     def settings(self) -> dict[str, Any]:
@@ -81,12 +82,12 @@ class MixedBank:
         return type(self)(*(bank.clone() for bank in self._banks))
 
     def add(self, count: int = 1) -> Ints:
-        """Add untrained pairs and return their ids, the lowest ones that are free."""
+        """Add untrained classifiers and return their ids, the lowest ones that are free."""
         self._banks[1].add(count)
         return self._banks[0].add(count)
 
     def remove(self, ids: npt.ArrayLike) -> None:
-        """Remove pairs; their ids may be given to others."""
+        """Remove classifiers; their ids may be given to others."""
         for bank in self._banks:
             bank.remove(ids)
 
@@ -101,33 +102,32 @@ class MixedBank:
             bank.widen(feature, n_values)
 
     def votes(self, x: Any, ids: npt.ArrayLike | None = None) -> Floats:  # noqa: ANN401 (array-like)
-        """Return the votes (pairs × 2) on a dense row; each sums to 1, or to 0 without evidence."""
+        """Return the votes (classifiers × 2) on a dense row; each sums to 1, or to 0 without evidence."""
         both = self._banks[0].votes(x, ids) + self._banks[1].votes(x, ids)
         total = both.sum(axis=1, keepdims=True)
         mean: Floats = np.divide(both, total, out=np.zeros_like(both), where=total > 0)
         return mean
 
     def learn(self, ids: npt.ArrayLike, x: Any, y: npt.ArrayLike, weights: npt.ArrayLike = 1) -> None:  # noqa: ANN401
-        """Train pairs on a dense row, with a class and a weight for each."""
+        """Train classifiers on a dense row, with a class and a weight for each."""
         for bank in self._banks:
             bank.learn(ids, x, y, weights)
 
     def state(self) -> Arrays:
         """Return everything but the settings as named arrays (copies)."""
-        return {f"{i}.{name}": array for i, bank in enumerate(self._banks) for name, array in bank.state().items()}
+        return with_prefix(self._banks[0].state(), "0.") | with_prefix(self._banks[1].state(), "1.")
 
     @classmethod
     def from_state(cls, state: Mapping[str, Array], settings: Mapping[str, Any]) -> Self:
         """Return what `state` was called on; it goes on where that one stood."""
-        pair = cls(**settings)
-        for i, bank in enumerate(pair._banks):
-            own = {name.removeprefix(f"{i}."): array for name, array in state.items() if name.startswith(f"{i}.")}
-            pair._banks[i] = type(bank).from_state(own, bank.settings())
-        first, second = pair._banks
+        mixed = cls(**settings)
+        for i, bank in enumerate(mixed._banks):
+            mixed._banks[i] = type(bank).from_state(arrays_under(state, f"{i}."), bank.settings())
+        first, second = mixed._banks
         same = first.ids.tolist() == second.ids.tolist() and first.kinds.tolist() == second.kinds.tolist()
         if not same:
-            raise MarleneError("not the state of a pair of banks, or damaged: they do not belong together")
-        return pair
+            raise MarleneError("not the state of a mixed bank, or damaged: its banks do not belong together")
+        return mixed
 
 
 def _made(bank: Any) -> InputBank:  # noqa: ANN401 (a parameter)
@@ -135,6 +135,7 @@ def _made(bank: Any) -> InputBank:  # noqa: ANN401 (a parameter)
     if isinstance(bank, InputBank):
         return bank.clone()
     name, settings = bank if isinstance(bank, list | tuple) and len(bank) == 2 else (bank, {})
-    if not isinstance(name, str) or name not in KINDS:
-        raise MarleneError(f"each of a pair must be one of {', '.join(KINDS)} or a bank, not {bank!r}")
-    return KINDS[name](**settings)
+    if not isinstance(name, str) or name not in SIMPLE_BANKS:
+        known = ", ".join(SIMPLE_BANKS)
+        raise MarleneError(f"each part of a mixed bank must be one of {known} or a bank, not {bank!r}")
+    return SIMPLE_BANKS[name](**settings)

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import ClassVar
 
 from marlene._common.errors import MarleneError
-from marlene.banks._bank import InputBank
-from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings, bayes_train, bayes_votes
-
-if TYPE_CHECKING:
-    from marlene._common.arrays import Floats, Ints
-    from marlene.kernels.rows import Rows
+from marlene.banks._bank import INPUT, NUMBER, InputBank
+from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
+from marlene.kernels.banks.simple import BAYES
 
 
 class NaiveBayesBank(InputBank):
-    """Naive Bayes: whether a feature is there, and, of one that mostly is, the Gaussian its values follow.
+    """Naive Bayes over the presence of features, and over a Gaussian of the values where a feature is mostly present.
 
-    A feature counts as present where it is not zero. By default examples are counted once, whatever their weight, which
-    goes into the classes' prior alone. Features are not as independent as naive Bayes has it: the log odds are divided
-    by the square root of how many are present. Work follows the non-zeros.
+    A feature is present where it is not zero. By default an example counts once whatever its weight, which only goes
+    into the prior of the classes. Features are not independent: the log odds are divided by the square root of how many
+    are present. Work follows the non-zeros.
 
     Parameters
     ----------
     smoothing
         Laplace's pseudo-count of every value in every class.
     pseudo_examples
-        With as many examples each class begins that look like all examples so far: means and variances are shrunk
-        towards those of both classes.
+        The strength of the prior: mean and variance of a class are shrunk towards those of all examples, as if the
+        class had begun with this many of them.
     weighted
-        Whether an example counts as many times as its weight says.
+        Whether an example counts as often as its weight says.
 
     Examples
     --------
+    >>> import numpy as np
     >>> bank = NaiveBayesBank()
     >>> bank.add_features(["binary", "numeric"])
     >>> ids = bank.add(2)
@@ -45,36 +41,22 @@ class NaiveBayesBank(InputBank):
     """
 
     name = "naive-bayes"
+    which = BAYES
+    arrays_type = Bayes
+    layout: ClassVar = {
+        "present": (INPUT, 2),
+        "gain": (INPUT,),
+        "mean": (NUMBER, 2),
+        "squares": (NUMBER, 2),
+        "curve": (NUMBER, 3),
+        "examples": (2,),
+        "weights": (2,),
+        "absent": (2,),
+        "refreshed": (2,),
+        "base": (),
+    }
 
     def __init__(self, smoothing: float = 0.1, pseudo_examples: float = 10.0, weighted: bool = False) -> None:
-        for what, value in (("smoothing", smoothing), ("pseudo_examples", pseudo_examples)):
-            if not 0 < value < np.inf:
-                raise MarleneError(f"{what} must be positive, not {value!r}")
         if not isinstance(weighted, bool):
             raise MarleneError(f"weighted must be True or False, not {weighted!r}")
-        self.parameters = BayesSettings(float(smoothing), float(pseudo_examples), weighted)
-        super().__init__()
-
-    def settings(self) -> dict[str, Any]:
-        """Return the parameters, as JSON can hold them."""
-        return dict(self.parameters._asdict())
-
-    def _new_arrays(self, inputs: int, numeric: int, capacity: int) -> Bayes:
-        return Bayes(
-            present=np.zeros((inputs, 2, capacity)),
-            gain=np.zeros((inputs, capacity)),
-            mean=np.zeros((numeric, 2, capacity)),
-            squares=np.zeros((numeric, 2, capacity)),
-            curve=np.zeros((numeric, 3, capacity)),
-            examples=np.zeros((2, capacity)),
-            weights=np.zeros((2, capacity)),
-            absent=np.zeros((2, capacity)),
-            refreshed=np.zeros((2, capacity)),
-            base=np.zeros(capacity),
-        )
-
-    def _votes(self, rows: Rows, ids: Ints, out: Floats) -> None:
-        bayes_votes(self.arrays, self.parameters, self.scales, rows, ids, out)
-
-    def _learn(self, ids: Ints, rows: Rows, truth: Ints, weights: Ints) -> None:
-        bayes_train(self.arrays, self.parameters, self.scales, rows, ids, truth, weights)
+        super().__init__(BayesSettings(float(smoothing), float(pseudo_examples), weighted))

@@ -11,8 +11,8 @@ from marlene.learners.baselines._pruned_sets import PrunedSets
 from marlene.learners.baselines._relevance import BinaryRelevanceTrees
 from marlene.learners.marlene._br_marlene import BRMarlene, BRResampled
 from marlene.learners.marlene._brpw_marlene import BRPWMarlene
+from marlene.learners.marlene._decisions import DecisionThresholds
 from marlene.learners.marlene._marlene import Marlene
-from marlene.learners.marlene._thresholds import DecisionThresholds
 
 __all__ = [
     "GOOWE",

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from marlene.kernels.banks.scales import PRESENCE, observe_row, scaled
-from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.banks.scales import PRESENCE, scaled
+from marlene.kernels.compile import inlined, subkernel
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LinearSettings(NamedTuple):
-    """Settings of the linear bank: AdaGrad's rate, what its sums of squares start with, and the largest weight."""
+    """AdaGrad's learning rate, the start of its sums of squares, and the largest weight of an example."""
 
     rate: float
     start: float
@@ -46,7 +44,7 @@ class Linear(NamedTuple):
 
 @inlined
 def value_of_input(scales: Scales, slot: int, x: float) -> float:
-    """Return what stands for an input: 1 for presence, 0 for what is missing, a number in units of its size."""
+    """Return 1 for presence, 0 for a missing value, and a number in units of its size."""
     if math.isnan(x):
         return 0.0
     i = scales.numeric[slot]
@@ -117,30 +115,6 @@ def linear_learn(
 
 
 @inlined
-def slope(settings: LinearSettings, positive: float, negative: float, truth: int, weight: float) -> float:
-    """Return the slope of the weighted logistic loss where a classifier votes so."""
-    p = positive if positive + negative > 0.0 else 0.5
+def slope(settings: LinearSettings, p: float, truth: int, weight: float) -> float:
+    """Return the slope of the weighted logistic loss at the vote p for the positive class."""
     return min(weight, settings.largest_weight) * (p - truth)
-
-
-@kernel
-def linear_votes(bank: Linear, scales: Scales, rows: Rows, ids: Ints, out: Floats) -> None:
-    """Write the votes against and for (classifiers × 2) on the first row."""
-    score = np.empty(bank.weight.shape[1])
-    linear_scores(bank, scales, rows, 0, score)
-    for k in range(len(ids)):
-        out[k, 1], out[k, 0] = linear_vote(bank, ids[k], score[ids[k]])
-
-
-@kernel
-def linear_train(
-    bank: Linear, settings: LinearSettings, scales: Scales, rows: Rows, ids: Ints, truth: Ints, weights: Ints
-) -> None:
-    """Train classifiers on the first row, with a class and a weight for each."""
-    score, slopes = np.empty(bank.weight.shape[1]), np.empty(len(ids))
-    linear_scores(bank, scales, rows, 0, score)
-    for k in range(len(ids)):
-        positive, negative = linear_vote(bank, ids[k], score[ids[k]])
-        slopes[k] = slope(settings, positive, negative, truth[k], weights[k])
-    observe_row(scales, rows, 0)
-    linear_learn(bank, settings, scales, rows, 0, ids, slopes, len(ids))

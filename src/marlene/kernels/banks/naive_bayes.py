@@ -1,10 +1,9 @@
 """Naive Bayes for two classes, any number of classifiers side by side: arrays are laid out by input.
 
-What an input that is present adds to the log odds of a classifier is kept, so that voting adds up rows of numbers, as
-many as the example has inputs. The part of the absent ones, of all that any example had so far, is added up whenever a
-class has grown by a sixteenth, and changed in between as if those that an example lacks were rare. Inputs are not as
-independent as naive Bayes has it, which makes it the surer of itself the more there are: the log odds are divided by
-the square root of their number.
+The gain of an input, what its presence adds to the log odds, is kept. A vote adds up one row of gains for every input
+of the example. The sum over absent inputs is computed afresh whenever a class has grown by a sixteenth; in between it
+is updated as if the inputs that an example lacks were rare. Inputs are not independent, so that plain naive Bayes is
+too sure of itself: the log odds are divided by the square root of the number of inputs.
 """
 
 from __future__ import annotations
@@ -12,19 +11,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from marlene.kernels.banks.scales import PRESENCE, is_dense, observe_row
-from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.banks.scales import PRESENCE, is_dense
+from marlene.kernels.compile import inlined, subkernel
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats, Ints
+    from marlene._common.arrays import Floats
     from marlene.kernels.banks.scales import Scales
     from marlene.kernels.rows import Rows
 
 
 REFRESH = 16.0
-"""A class grows by one part in so many before its absent inputs are added up again."""
+"""The sum over absent inputs is computed afresh when the class has grown by one part in this many."""
 LARGEST = 30.0
 """Log odds beyond which a vote is as good as certain."""
 SMALLEST_VARIANCE = 1e-12
@@ -56,7 +53,7 @@ class Bayes(NamedTuple):
     present
         How many examples of each class had an input, or their weight (inputs × 2 × classifiers).
     gain
-        What the presence of an input adds to the log odds, as it was when an example last had it; 0 if none had.
+        What the presence of an input adds to the log odds, as of the last example that had it; 0 if none had.
     mean, squares
         Of the values of numeric inputs: the mean and the sum of squared deviations (numeric inputs × 2 × classifiers).
     curve
@@ -66,9 +63,9 @@ class Bayes(NamedTuple):
     weights
         The sums of the weights they were learnt with.
     absent
-        Σ log P(absent) over all inputs that were met, for each class.
+        Σ log P(absent) over all inputs met so far, for each class.
     refreshed
-        How many examples the class had when that was added up.
+        How many examples the class had when that sum was computed afresh.
     base
         The log odds of an example without inputs.
     """
@@ -118,7 +115,7 @@ def _log_absent(bank: Bayes, settings: BayesSettings, slot: int, y: int, h: int)
 
 @subkernel
 def _add_missing(bank: Bayes, settings: BayesSettings, slot: int, out: Floats) -> None:
-    """Take back what an input adds by being absent: nobody knows whether it is."""
+    """Leave a missing input out of the sum over absent ones."""
     for h in range(len(out)):
         out[h] -= _log_absent(bank, settings, slot, 1, h) - _log_absent(bank, settings, slot, 0, h)
 
@@ -205,22 +202,3 @@ def _refresh_absent(bank: Bayes, settings: BayesSettings, scales: Scales, y: int
             total += math.log((n - bank.present[slot, y, h] + a) / (n + a))
     bank.absent[y, h] = total + scales.seen[1] * math.log((n + a) / (n + 2.0 * a))
     bank.refreshed[y, h] = n
-
-
-@kernel
-def bayes_votes(bank: Bayes, settings: BayesSettings, scales: Scales, rows: Rows, ids: Ints, out: Floats) -> None:
-    """Write the votes against and for (classifiers × 2) on the first row."""
-    score = np.empty(bank.gain.shape[1])
-    bayes_scores(bank, settings, scales, rows, 0, score)
-    for k in range(len(ids)):
-        out[k, 1], out[k, 0] = bayes_vote(bank, ids[k], score[ids[k]])
-
-
-@kernel
-def bayes_train(
-    bank: Bayes, settings: BayesSettings, scales: Scales, rows: Rows, ids: Ints, truth: Ints, weights: Ints
-) -> None:
-    """Train classifiers on the first row, with a class and a weight for each."""
-    observe_row(scales, rows, 0)
-    for k in range(len(ids)):
-        bayes_learn(bank, settings, scales, rows, 0, ids[k], truth[k], weights[k])

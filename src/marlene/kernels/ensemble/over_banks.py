@@ -1,8 +1,8 @@
 """An ensemble over a bank of simple classifiers, row by row: vote, watch for drift, learn, judge.
 
-As for trees, with two differences. A *gate* lets a sub-classifier of another label or stream vote on a label only while
-it serves that label clearly better than all of the label's own. And linear classifiers are judged by what they said
-before they were trained on an example, because afterwards they have it by heart.
+It differs from the ensemble of trees in two ways. A *gate* lets a sub-classifier of another label or stream vote on a
+label only while it serves that label clearly better than all of the label's own. And linear classifiers are judged by
+what they said before training on an example: afterwards they know it by heart.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene.kernels.banks.linear import linear_learn, linear_scores, linear_vote, slope
-from marlene.kernels.banks.naive_bayes import bayes_learn, bayes_scores, bayes_vote
-from marlene.kernels.banks.scales import observe_row
+from marlene.kernels.banks.simple import BAYES, Lesson, capacity, learn_row, vote, write_scores
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble.performance import (
     CORRECT,
@@ -26,285 +24,138 @@ from marlene.kernels.ensemble.performance import (
     weight,
 )
 from marlene.kernels.ensemble.state import (
-    ASK_DETECTORS,
-    ASKED,
     DONE,
-    JOBS,
-    LEARN,
+    GATED,
+    OWN,
     PHASE,
-    REACT,
     ROW,
-    UNWATCHED,
     VOTE,
     WATCH,
     collect_jobs,
     offer_job,
-    watch,
+    watch_row,
 )
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats, Ints, Labels
-    from marlene.kernels.banks.linear import Linear, LinearSettings
-    from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
-    from marlene.kernels.banks.scales import Scales
-    from marlene.kernels.drift.detectors import DDMOCIArrays, DDMOCIParameters
-    from marlene.kernels.ensemble.state import Members, Tasks, Work
-    from marlene.kernels.rows import Rows
+    from marlene._common.arrays import Floats, Labels
+    from marlene.kernels.banks.simple import SimpleBank
+    from marlene.kernels.ensemble.state import Batch, Jobs, Members, Tasks, Voters, Watch, Work
 
-
-OWN, GATED, FULL = range(3)
-"""Who votes on a label: its own sub-classifiers, those and better ones, or all."""
 CLEARLY = 1.1
-"""By which factor another sub-classifier's weight must be above all of the label's own for the gate to open."""
+"""The gate opens for a weight above this factor times the best weight of the label's own sub-classifiers."""
+
+
+@inlined
+def least_weight(voters: Voters, task: int, stop: int) -> float:
+    """Return the weight that a sub-classifier of another label or stream must exceed to vote on a task."""
+    if voters.transfer == OWN:
+        return np.inf
+    best = -1.0
+    if voters.transfer == GATED:
+        correct, wrong, one = voters.records[task, CORRECT], voters.records[task, WRONG], voters.records.dtype.type(1)
+        for h in range(stop):
+            if voters.owner[h] == task:
+                best = max(best, CLEARLY * float(weight(correct[h], wrong[h], one)))
+    return best
 
 
 @subkernel
-def gated_vote(
-    records: Floats,
-    owner: Ints,
-    task: int,
-    transfer: int,
-    positive: Floats,
-    negative: Floats,
-    scratch: Floats,
-    stop: int,
-) -> float:
+def _gated_vote(voters: Voters, task: int, scratch: Floats, stop: int) -> float:
     """Return P(label) of a task by those whom the gate lets vote; NaN without any evidence."""
-    calibrate(records, positive, negative, scratch, stop)
+    records, owner, members = voters.records[task], voters.owner, voters.members
+    calibrate(records, members.positive[0], members.negative[0], scratch, stop)
     for_it, against = scratch[0], scratch[1]
     correct, wrong, one = records[CORRECT], records[WRONG], records.dtype.type(1)
-    best = np.inf if transfer == OWN else -1.0
-    if transfer == GATED:
-        for h in range(stop):
-            if owner[h] == task:
-                best = max(best, CLEARLY * float(weight(correct[h], wrong[h], one)))
+    least = least_weight(voters, task, stop)
     for h in range(stop):
         alpha = float(weight(correct[h], wrong[h], one))
-        if owner[h] != task and alpha <= best:
+        if owner[h] != task and alpha <= least:
             alpha = 0.0
         for_it[h] *= alpha
         against[h] *= alpha
     return probability(lane_sum(for_it, stop, scratch[2]), lane_sum(against, stop, scratch[2]))
 
 
-@subkernel
-def _announce(
-    records: Floats, owner: Ints, transfer: int, members: Members, scratch: Floats, count: int, out: Floats
-) -> None:
-    """Write P(label) of every task if it is wanted: if there is room for it."""
-    stop, votes = in_lanes(count), (members.positive[0], members.negative[0])
-    for task in range(min(len(records), len(out))):
-        out[task] = gated_vote(records[task], owner, task, transfer, votes[0], votes[1], scratch, stop)
+@kernel
+def gate_weights(voters: Voters, task: int, out: Floats) -> None:
+    """Write the weight of every member's vote on a task, 0 for those whom the gate keeps out."""
+    records, least = voters.records[task], least_weight(voters, task, len(out))
+    for h in range(len(out)):
+        out[h] = weight(records[CORRECT, h], records[WRONG, h], records.dtype.type(1))
+        if voters.owner[h] != task and out[h] <= least:
+            out[h] = 0.0
 
 
 @subkernel
-def _watch(
-    members: Members,
-    tasks: Tasks,
-    truth: Labels,
-    detectors: DDMOCIArrays,
-    parameters: DDMOCIParameters,
-    watching: int,
-    position: Ints,
-) -> int:
-    """Tell every detector how the latest sub-classifier of its task did; return why the caller is needed, if so."""
-    if watching == ASKED:
-        return ASK_DETECTORS
-    position[PHASE] = LEARN
-    change = watch(members, tasks, truth, detectors, parameters, watching == UNWATCHED)
-    return REACT if change else DONE
+def _ask(bank: SimpleBank, voters: Voters, batch: Batch, row: int, score: Floats) -> None:
+    """Let all members that vote or learn vote on a row."""
+    members = voters.members
+    write_scores(bank, batch.rows, row, score)
+    for h in range(voters.used):
+        i, said = members.classifier[h], (0.0, 0.0)
+        if members.active[h] > 0.0 or members.learns[h]:
+            said = vote(bank, i, score[i])
+        members.positive[0, h], members.negative[0, h] = said
+
+
+@subkernel
+def _announce(voters: Voters, batch: Batch, row: int, scratch: Floats) -> None:
+    """Write P(label) of every task if there is room for it."""
+    if len(batch.probabilities) > 0:
+        stop, out = in_lanes(voters.used), batch.probabilities[row]
+        for task in range(min(len(voters.records), len(out))):
+            out[task] = _gated_vote(voters, task, scratch, stop)
+
+
+@subkernel
+def _judge(voters: Voters, truth: Labels, scratch: Floats) -> None:
+    """Update the records of all members by what they said."""
+    members = voters.members
+    votes = members.positive[0], members.negative[0]
+    update_tasks(voters.records, votes[0], votes[1], truth, members.active, voters.used, scratch)
 
 
 @inlined
-def _takes_part(members: Members, h: int) -> bool:
-    return bool(members.active[h] > 0.0 or members.learns[h])
-
-
-@subkernel
-def _ask_bayes(
-    bank: Bayes,
-    settings: BayesSettings,
-    scales: Scales,
-    members: Members,
-    count: int,
-    rows: Rows,
-    row: int,
-    score: Floats,
-) -> None:
-    bayes_scores(bank, settings, scales, rows, row, score)
-    for h in range(count):
-        i, vote = members.classifier[h], (0.0, 0.0)
-        if _takes_part(members, h):
-            vote = bayes_vote(bank, i, score[i])
-        members.positive[0, h], members.negative[0, h] = vote
-
-
-@subkernel
-def _learn_bayes(
-    bank: Bayes,
-    settings: BayesSettings,
-    scales: Scales,
-    members: Members,
-    tasks: Tasks,
-    rows: Rows,
-    row: int,
-    truth: Labels,
-    expected: bool,
-    work: Work,
-) -> None:
-    """Train on a row the members whose turn it is."""
-    jobs, n_jobs = work.jobs, collect_jobs(tasks, truth, work.jobs)
-    if n_jobs > 0:
-        observe_row(scales, rows, row)
-    for j in range(n_jobs):
-        k = offer_job(members, jobs, j, expected)
-        bayes_learn(bank, settings, scales, rows, row, members.classifier[jobs.member[j]], jobs.truth[j], k)
-    work.position[JOBS] = n_jobs
-
-
-@subkernel
-def _ask_linear(
-    bank: Linear, scales: Scales, members: Members, count: int, rows: Rows, row: int, score: Floats
-) -> None:
-    linear_scores(bank, scales, rows, row, score)
-    for h in range(count):
-        i, vote = members.classifier[h], (0.0, 0.0)
-        if _takes_part(members, h):
-            vote = linear_vote(bank, i, score[i])
-        members.positive[0, h], members.negative[0, h] = vote
-
-
-@subkernel
-def _learn_linear(
-    bank: Linear,
-    settings: LinearSettings,
-    scales: Scales,
-    members: Members,
-    tasks: Tasks,
-    rows: Rows,
-    row: int,
-    truth: Labels,
-    expected: bool,
-    work: Work,
-    ids: Ints,
-    slopes: Floats,
-) -> None:
-    """Train on a row the members whose turn it is."""
-    jobs, n_jobs = work.jobs, collect_jobs(tasks, truth, work.jobs)
-    if n_jobs > 0:
-        observe_row(scales, rows, row)
-    for j in range(n_jobs):
+def _prepare_lesson(members: Members, jobs: Jobs, count: int, expected: bool, lesson: Lesson) -> None:
+    """Write for every job which classifier learns, and what it said; count the example as offered."""
+    for j in range(count):
         h = jobs.member[j]
-        k = offer_job(members, jobs, j, expected)
-        ids[j] = members.classifier[h]
-        slopes[j] = slope(settings, members.positive[0, h], members.negative[0, h], jobs.truth[j], k)
-    linear_learn(bank, settings, scales, rows, row, ids, slopes, n_jobs)
-    work.position[JOBS] = n_jobs
+        offer_job(members, jobs, j, expected)
+        lesson.ids[j] = members.classifier[h]
+        positive, negative = members.positive[0, h], members.negative[0, h]
+        lesson.said[j] = positive if positive + negative > 0.0 else 0.5
 
 
 @kernel
-def run_bayes(
-    bank: Bayes,
-    settings: BayesSettings,
-    scales: Scales,
-    members: Members,
-    count: int,
-    records: Floats,
-    owner: Ints,
-    transfer: int,
-    tasks: Tasks,
-    rows: Rows,
-    truth: Labels,
-    judging: bool,
-    probabilities: Floats,
-    detectors: DDMOCIArrays,
-    parameters: DDMOCIParameters,
-    watching: int,
-    expected: bool,
-    work: Work,
+def advance_bank(
+    bank: SimpleBank, voters: Voters, tasks: Tasks, batch: Batch, watch: Watch, expected: bool, work: Work
 ) -> int:
-    """Vote on rows, watch, learn and judge, from `work.position` on, as far as that goes without the caller.
+    """Vote on rows, watch, learn and judge, from `batch.position` on, until the caller is needed; return why.
 
-    Parameters are those of `over_forest.run`, but for `owner`, the target task each member was trained on
-    (-1: none), `transfer`, who votes, and `judging`, whether records are kept.
+    `expected`: an example's weight is the nearest whole number to its expectation, not drawn.
     """
-    position, score = work.position, np.empty(bank.gain.shape[1])
-    while position[ROW] < len(rows.starts) - 1:
+    members, position, truth, jobs = voters.members, batch.position, batch.truth, work.jobs
+    score, most = np.empty(capacity(bank)), len(jobs.member)
+    lesson = Lesson(np.empty(most, np.int64), jobs.truth, jobs.weight, np.empty(most), np.empty(most))
+    while position[ROW] < len(batch.rows.starts) - 1:
         row = position[ROW]
         if position[PHASE] == VOTE:
-            _ask_bayes(bank, settings, scales, members, count, rows, row, score)
-            _announce(
-                records,
-                owner,
-                transfer,
-                members,
-                work.scratch,
-                count,
-                probabilities[row] if len(probabilities) > 0 else probabilities.ravel(),
-            )
+            _ask(bank, voters, batch, row, score)
+            _announce(voters, batch, row, work.scratch)
             position[PHASE] = WATCH
         if len(truth) > 0:
             if position[PHASE] == WATCH:
-                status = _watch(members, tasks, truth[row], detectors, parameters, watching, position)
+                status = watch_row(members, tasks, truth[row], watch, position)
                 if status != DONE:
                     return status
-            _learn_bayes(bank, settings, scales, members, tasks, rows, row, truth[row], expected, work)
-            if judging:
-                _ask_bayes(bank, settings, scales, members, count, rows, row, score)
-                votes = members.positive[0], members.negative[0]
-                update_tasks(records, votes[0], votes[1], truth[row], members.active, count, work.scratch)
-        position[PHASE] = VOTE
-        position[ROW] += 1
-    return DONE
-
-
-@kernel
-def run_linear(
-    bank: Linear,
-    settings: LinearSettings,
-    scales: Scales,
-    members: Members,
-    count: int,
-    records: Floats,
-    owner: Ints,
-    transfer: int,
-    tasks: Tasks,
-    rows: Rows,
-    truth: Labels,
-    judging: bool,
-    probabilities: Floats,
-    detectors: DDMOCIArrays,
-    parameters: DDMOCIParameters,
-    watching: int,
-    expected: bool,
-    work: Work,
-) -> int:
-    """Do what `run_bayes` does, with linear classifiers."""
-    position, score = work.position, np.empty(bank.weight.shape[1])
-    ids, slopes = np.empty(len(work.jobs.member), np.int64), np.empty(len(work.jobs.member))
-    while position[ROW] < len(rows.starts) - 1:
-        row = position[ROW]
-        if position[PHASE] == VOTE:
-            _ask_linear(bank, scales, members, count, rows, row, score)
-            _announce(
-                records,
-                owner,
-                transfer,
-                members,
-                work.scratch,
-                count,
-                probabilities[row] if len(probabilities) > 0 else probabilities.ravel(),
-            )
-            position[PHASE] = WATCH
-        if len(truth) > 0:
-            if position[PHASE] == WATCH:
-                status = _watch(members, tasks, truth[row], detectors, parameters, watching, position)
-                if status != DONE:
-                    return status
-            if judging:
-                votes = members.positive[0], members.negative[0]
-                update_tasks(records, votes[0], votes[1], truth[row], members.active, count, work.scratch)
-            _learn_linear(bank, settings, scales, members, tasks, rows, row, truth[row], expected, work, ids, slopes)
+            if batch.everyone and bank.which != BAYES:
+                _judge(voters, truth[row], work.scratch)
+            count = collect_jobs(tasks, truth[row], jobs)
+            _prepare_lesson(members, jobs, count, expected, lesson)
+            learn_row(bank, batch.rows, row, lesson, count)
+            if batch.everyone and bank.which == BAYES:
+                _ask(bank, voters, batch, row, score)
+                _judge(voters, truth[row], work.scratch)
         position[PHASE] = VOTE
         position[ROW] += 1
     return DONE

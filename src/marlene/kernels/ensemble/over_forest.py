@@ -1,4 +1,4 @@
-"""An ensemble of Hoeffding trees over tasks, row by row: vote, watch for drift, learn, judge."""
+"""An ensemble of Hoeffding trees, row by row: vote, watch for drift, learn, judge."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble.performance import predict_tasks, update_tasks
 from marlene.kernels.ensemble.state import (
-    ASK_DETECTORS,
-    ASKED,
     DONE,
     GROW,
     JOBS,
     JUDGE,
-    LEARN,
     PHASE,
-    REACT,
     ROW,
-    UNWATCHED,
     VOTE,
     WATCH,
     collect_jobs,
     offer_job,
-    watch,
+    watch_row,
 )
 from marlene.kernels.forest.branches import new_space
 from marlene.kernels.forest.frozen import frozen_vote, sum_up
@@ -34,24 +29,31 @@ from marlene.kernels.forest.trees import Example, close_row, count_numeric, lear
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
-    from marlene.kernels.drift.detectors import DDMOCIArrays, DDMOCIParameters
-    from marlene.kernels.ensemble.state import Jobs, Members, Tasks, Work
+    from marlene.kernels.ensemble.state import Batch, Jobs, Members, Tasks, Voters, Watch, Work
     from marlene.kernels.forest.branches import Space
     from marlene.kernels.forest.frozen import Frozen
     from marlene.kernels.forest.state import Forest, Settings
     from marlene.kernels.rows import Rows
 
 
+class Trees(NamedTuple):
+    """The trees that vote and learn: the forest, its settings, the snapshots of its frozen trees, and work space."""
+
+    forest: Forest
+    settings: Settings
+    frozen: Frozen
+    space: Space
+
+
 class Views(NamedTuple):
-    """An example as the members see it: as it is, or with the given label 0 and 1.
+    """An example as the members see it: once as it is, or twice, with the given label 0 and 1.
 
     Attributes
     ----------
     plain, given
-        The example in its first and its second form; the same if there is only one. Both share one dense array, which
-        holds the first.
+        Both forms of the example; the same if there is only one. They share one dense array, which holds the first.
     column
-        The one feature in which the second form differs; -1 if there is none.
+        The given label's column, in which the forms differ; -1 if there is only one form.
     """
 
     plain: Example
@@ -76,18 +78,9 @@ def _open(forest: Forest, rows: Rows, row: int, values: int, dense: Floats) -> V
 
 
 @inlined
-def _ask_one(
-    forest: Forest,
-    settings: Settings,
-    members: Members,
-    h: int,
-    views: Views,
-    clock: int,
-    raw: Floats,
-    frozen: Frozen,
-    space: Space,
-) -> None:
-    """Let a member vote on an example, for each value it comes with."""
+def _ask_one(trees: Trees, members: Members, h: int, views: Views, clock: int, raw: Floats) -> None:
+    """Let a member vote on both forms of an example."""
+    forest, settings, frozen, space = trees.forest, trees.settings, trees.frozen, trees.space
     out, dense = space.votes, views.plain.dense
     for value in range(len(members.positive)):
         example = views.plain
@@ -117,27 +110,16 @@ def _ask_one(
 
 
 @subkernel
-def _ask(
-    forest: Forest,
-    settings: Settings,
-    members: Members,
-    rows: Rows,
-    row: int,
-    count: int,
-    clock: int,
-    work: Work,
-    frozen: Frozen,
-    space: Space,
-) -> None:
+def _ask(trees: Trees, members: Members, batch: Batch, row: int, count: int, work: Work) -> None:
     """Let the first `count` members of the queue vote on a row."""
     if count == 0:
         return
-    views = _open(forest, rows, row, len(members.positive), work.dense)
+    views = _open(trees.forest, batch.rows, row, len(members.positive), work.dense)
     if not views.plain.missing:
-        sum_up(frozen, views.plain.indices)
+        sum_up(trees.frozen, views.plain.indices)
     for i in range(count):
-        _ask_one(forest, settings, members, work.queue[i], views, clock, work.scratch, frozen, space)
-    close_row(rows, row, work.dense)
+        _ask_one(trees, members, work.queue[i], views, batch.clock + row, work.scratch)
+    close_row(batch.rows, row, work.dense)
 
 
 @inlined
@@ -160,9 +142,9 @@ def _given_column(rows: Rows, row: int, place: int) -> int:
 
 
 @subkernel
-def _has_room(forest: Forest, members: Members, work: Work, rows: Rows, row: int) -> bool:
-    """Tell whether the forest has room for everything the jobs can bring; if not, leave in `shortage` what it takes."""
-    jobs, count, shortage = work.jobs, work.position[JOBS], work.shortage
+def _has_room(forest: Forest, members: Members, work: Work, batch: Batch, row: int) -> bool:
+    """Tell whether the forest has room for everything the jobs can bring; write into `shortage` what that takes."""
+    rows, jobs, count, shortage = batch.rows, work.jobs, batch.position[JOBS], work.shortage
     values = len(members.positive)
     place = len(rows.starts) - 1 - ((len(rows.starts) - 1) // values - row)  # with the most that can be stored
     stored = slice(rows.starts[place], rows.starts[place + 1])
@@ -189,23 +171,11 @@ def _has_room(forest: Forest, members: Members, work: Work, rows: Rows, row: int
 
 
 @subkernel
-def _train(
-    forest: Forest,
-    settings: Settings,
-    members: Members,
-    rows: Rows,
-    row: int,
-    work: Work,
-    expected: bool,
-    everyone: bool,
-    clock: int,
-    frozen: Frozen,
-    space: Space,
-) -> None:
-    """Train the members of the jobs on a row, each given its value; if everyone is to vote, they do so again."""
+def _train(trees: Trees, members: Members, batch: Batch, row: int, expected: bool, work: Work) -> None:
+    """Train the members of the jobs on a row, each given its value; they vote again if everyone votes."""
     jobs, dense = work.jobs, work.dense
-    views = _open(forest, rows, row, len(members.positive), dense)
-    for j in range(work.position[JOBS]):
+    views = _open(trees.forest, batch.rows, row, len(members.positive), dense)
+    for j in range(batch.position[JOBS]):
         h, value = jobs.member[j], jobs.value[j]
         if offer_job(members, jobs, j, expected) == 0:
             continue
@@ -214,8 +184,8 @@ def _train(
             example = views.given
             dense[views.column] = 1.0
         learn(
-            forest,
-            settings,
+            trees.forest,
+            trees.settings,
             members.classifier[h],
             members.node[value, h],
             members.branch[value, h],
@@ -223,52 +193,40 @@ def _train(
             example,
             jobs.truth[j],
             jobs.weight[j],
-            space,
+            trees.space,
         )
         if value > 0:
             dense[views.column] = 0.0
         members.clock[h] = -1
-        if everyone:
-            _ask_one(forest, settings, members, h, views, clock, work.scratch, frozen, space)
-    close_row(rows, row, dense)
+        if batch.everyone:
+            _ask_one(trees, members, h, views, batch.clock + row, work.scratch)
+    close_row(batch.rows, row, dense)
 
 
 @subkernel
 def _learn(
-    forest: Forest,
-    settings: Settings,
-    members: Members,
-    tasks: Tasks,
-    rows: Rows,
-    row: int,
-    truth: Labels,
-    expected: bool,
-    everyone: bool,
-    now: int,
-    work: Work,
-    frozen: Frozen,
-    space: Space,
+    trees: Trees, members: Members, tasks: Tasks, batch: Batch, row: int, truth: Labels, expected: bool, work: Work
 ) -> bool:
-    """Train on a row, and let those that changed vote again if everyone is to; False if the forest is too small."""
-    work.position[JOBS] = collect_jobs(tasks, truth, work.jobs)
-    waiting = _those_without(members, work.jobs, work.position[JOBS], now, work.queue)
-    _ask(forest, settings, members, rows, row, waiting, now, work, frozen, space)
-    if not _has_room(forest, members, work, rows, row):
+    """Train on a row, and let changed members vote again if everyone votes; False if the forest is too small."""
+    batch.position[JOBS] = collect_jobs(tasks, truth, work.jobs)
+    waiting = _those_without(members, work.jobs, batch.position[JOBS], batch.clock + row, work.queue)
+    _ask(trees, members, batch, row, waiting, work)
+    if not _has_room(trees.forest, members, work, batch, row):
         return False
-    _train(forest, settings, members, rows, row, work, expected, everyone, now, frozen, space)
+    _train(trees, members, batch, row, expected, work)
     return True
 
 
 @inlined
-def _voters(members: Members, count: int, tasks: Tasks, everyone: bool, queue: Ints) -> int:
+def _queue_voters(voters: Voters, tasks: Tasks, everyone: bool, queue: Ints) -> int:
     """Write who votes on a new example; return how many."""
     if not everyone:
         for task in range(len(tasks.latest)):
             queue[task] = tasks.latest[task]
         return len(tasks.latest)
     waiting = 0
-    for h in range(count):
-        if members.active[h] > 0.0:
+    for h in range(voters.used):
+        if voters.members.active[h] > 0.0:
             queue[waiting] = h
             waiting += 1
     return waiting
@@ -276,7 +234,7 @@ def _voters(members: Members, count: int, tasks: Tasks, everyone: bool, queue: I
 
 @inlined
 def _those_without(members: Members, jobs: Jobs, n_jobs: int, now: int, queue: Ints) -> int:
-    """Write the members of the jobs whose votes are not about the example at hand, or outdated; return how many."""
+    """Write the members of the jobs that have not voted on this example, or changed since; return how many."""
     waiting = 0
     for j in range(n_jobs):
         if members.clock[jobs.member[j]] != now:
@@ -286,85 +244,58 @@ def _those_without(members: Members, jobs: Jobs, n_jobs: int, now: int, queue: I
 
 
 @inlined
-def _announce(members: Members, count: int, records: Floats, probabilities: Floats, work: Work) -> None:
-    """Write P(label) of every task if it is wanted, and what members that know a given label said."""
+def _announce(voters: Voters, probabilities: Floats, work: Work) -> None:
+    """Write P(label) of every task if wanted, and keep the votes of members that know a given label."""
+    members = voters.members
     if probabilities.shape[1] > 0:
         votes = members.positive[0], members.negative[0]
-        predict_tasks(records, votes[0], votes[1], count, work.scratch, probabilities[0])
+        predict_tasks(voters.records, votes[0], votes[1], voters.used, work.scratch, probabilities[0])
     if len(members.positive) > 1:
         for value in range(len(members.positive)):
-            for h in range(count):
+            for h in range(voters.used):
                 work.before[0, value, h] = members.positive[value, h]
                 work.before[1, value, h] = members.negative[value, h]
 
 
 @kernel
-def run(
+def advance_forest(
     forest: Forest,
     settings: Settings,
-    members: Members,
-    count: int,
-    records: Floats,
-    tasks: Tasks,
-    rows: Rows,
-    truth: Labels,
-    everyone: bool,
-    probabilities: Floats,
-    detectors: DDMOCIArrays,
-    parameters: DDMOCIParameters,
-    watching: int,
-    expected: bool,
-    clock: int,
-    work: Work,
     frozen: Frozen,
+    voters: Voters,
+    tasks: Tasks,
+    batch: Batch,
+    watch: Watch,
+    expected: bool,
+    work: Work,
 ) -> int:
-    """Vote on rows, watch, learn and judge, from `work.position` on, as far as that goes without the caller.
+    """Vote on rows, watch, learn and judge, from `batch.position` on, until the caller is needed; return why.
 
-    Parameters
-    ----------
-    count
-        How many places of the members are in use.
-    truth
-        Labels of the rows; without a row of it, nothing is learnt.
-    everyone
-        Whether all members vote, and the records of the tasks are kept; else only the latest of the tasks vote.
-    probabilities
-        Where P(label) of every task goes, if it has columns.
-    watching
-        Whether no detectors are asked, those given, or others, by the caller.
-    clock
-        The number of the first row's example.
-    frozen
-        What is written down of trees that learn no more.
+    `expected`: an example's weight is the nearest whole number to its expectation, not drawn.
     """
-    space = new_space(forest.widest, forest.node_count.shape[1], len(forest.kind))
-    position = work.position
+    trees = Trees(forest, settings, frozen, new_space(forest.widest, forest.node_count.shape[1], len(forest.kind)))
+    members, position, truth = voters.members, batch.position, batch.truth
     pairs = len(members.positive) > 1
-    n = (len(rows.starts) - 1) // len(members.positive)
+    n = (len(batch.rows.starts) - 1) // len(members.positive)
     while position[ROW] < n:
         row = position[ROW]
-        now = clock + row
         if position[PHASE] == VOTE:
-            waiting = _voters(members, count, tasks, everyone, work.queue)
-            _ask(forest, settings, members, rows, row, waiting, now, work, frozen, space)
-            _announce(members, count, records, probabilities[row : row + 1], work)
+            waiting = _queue_voters(voters, tasks, batch.everyone, work.queue)
+            _ask(trees, members, batch, row, waiting, work)
+            _announce(voters, batch.probabilities[row : row + 1], work)
             position[PHASE] = WATCH
         if len(truth) > 0:
             if position[PHASE] == WATCH:
-                if watching == ASKED:
-                    return ASK_DETECTORS
-                position[PHASE] = LEARN
-                if watch(members, tasks, truth[row], detectors, parameters, watching == UNWATCHED):
-                    return REACT
-            if not _learn(
-                forest, settings, members, tasks, rows, row, truth[row], expected, everyone, now, work, frozen, space
-            ):
+                status = watch_row(members, tasks, truth[row], watch, position)
+                if status != DONE:
+                    return status
+            if not _learn(trees, members, tasks, batch, row, truth[row], expected, work):
                 return GROW
-            if everyone:
+            if batch.everyone:
                 votes = members.positive[0], members.negative[0]
-                update_tasks(records, votes[0], votes[1], truth[row], members.active, count, work.scratch)
+                update_tasks(voters.records, votes[0], votes[1], truth[row], members.active, voters.used, work.scratch)
         position[PHASE] = VOTE
         position[ROW] += 1
-        if pairs and everyone:
+        if pairs and batch.everyone:
             return JUDGE
     return DONE

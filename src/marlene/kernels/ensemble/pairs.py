@@ -47,6 +47,8 @@ class Waiting(NamedTuple):
         True labels, and the values that the votes judged depend on, -1 where they are not known (examples × labels).
     counts
         How many places of the members were in use before and after training (examples × 2).
+    done
+        How many steps every task has made; an example takes two, a vote and a judgement.
     """
 
     before: Reals
@@ -56,6 +58,43 @@ class Waiting(NamedTuple):
     truth: Labels
     condition: Labels
     counts: Ints
+    done: Ints
+
+
+class PairTasks(NamedTuple):
+    """The pairs of the target.
+
+    Attributes
+    ----------
+    label, given
+        The columns of every task's label and of its given label.
+    own, starts
+        Task by task the members trained on it, and where those of each task begin, if only they vote; else empty.
+    most
+        How many members vote on a task, at most.
+    """
+
+    label: Ints
+    given: Ints
+    own: Ints
+    starts: Ints
+    most: int
+
+
+class _Task(NamedTuple):
+    """One task during a sweep: its columns, its own members if only they vote, and where its votes go."""
+
+    label: int
+    given: int
+    chosen: Ints
+    votes: Floats
+
+
+class _Space(NamedTuple):
+    """Work space of a sweep: numbers for each member, and copies of the votes of a task's own members."""
+
+    scratch: Reals
+    few: Reals
 
 
 @subkernel
@@ -124,61 +163,42 @@ def _return(numbers: Reals, chosen: Ints, out: Reals) -> None:
             out[row, chosen[i]] = numbers[row, i]
 
 
+@inlined
+def _votes_on(waiting: Waiting, row: int, judging: int, task: _Task, space: _Space) -> tuple[Reals, Reals, int]:
+    """Return what the voters of a task said, who of them is active, and how many places they take."""
+    said, active = (waiting.after if judging else waiting.before)[row], waiting.active[row]
+    if space.few.shape[2] == 0:
+        return said, active, in_lanes(waiting.counts[row, judging])
+    for side in range(2):
+        _collect(said[side], task.chosen, space.few[side])
+    _collect(waiting.active[row : row + 1], task.chosen, space.few[2])
+    return space.few[:2], space.few[2, 0], in_lanes(len(task.chosen))
+
+
 @subkernel
-def _one_step(
-    records: Reals,
-    waiting: Waiting,
-    step: int,
-    label: int,
-    given: int,
-    both: bool,
-    votes: Floats,
-    noted: bool,
-    scratch: Reals,
-    chosen: Ints,
-    few: Reals,
-) -> bool:
-    """Vote on an example (step 2 row) or judge it (step 2 row + 1); return whether the values noted still hold."""
+def _one_step(records: Reals, waiting: Waiting, step: int, task: _Task, both: bool, noted: bool, space: _Space) -> bool:
+    """Vote on an example (step 2 row) or judge it (step 2 row + 1); return whether the noted values still hold."""
     row, judging = step // 2, step % 2
-    value = waiting.condition[row, given] if judging else waiting.assumed[row, given]
-    truth = waiting.truth[row, label]
+    value = waiting.condition[row, task.given] if judging else waiting.assumed[row, task.given]
+    truth = waiting.truth[row, task.label]
     if value < 0 or (judging and truth < 0):
         return noted
-    values = scratch[3:8]
+    scratch, values = space.scratch, space.scratch[3:8]
     if not noted:
         _note_values(records, values, scratch.shape[1])
-    stop = in_lanes(waiting.counts[row, judging])
-    said, active = (waiting.after if judging else waiting.before)[row], waiting.active[row]
-    if few.shape[2] > 0:
-        stop = in_lanes(len(chosen))
-        for side in range(2):
-            _collect(said[side], chosen, few[side])
-        _collect(waiting.active[row : row + 1], chosen, few[2])
-        said, active = few[:2], few[2, 0]
+    said, active, stop = _votes_on(waiting, row, judging, task, space)
     if judging:
         _judge(records, values, said[0, value], said[1, value], truth, active, scratch, stop)
         return False
     for v in range(2):
         if both or v == value:
-            _vote(values, said[0, v], said[1, v], scratch, stop, votes[row, v])
+            _vote(values, said[0, v], said[1, v], scratch, stop, task.votes[row, v])
     return True
 
 
 @kernel
 def sweep(
-    records: Reals,
-    label: Ints,
-    given: Ints,
-    first: int,
-    last: int,
-    waiting: Waiting,
-    done: Ints,
-    steps: int,
-    both: bool,
-    votes: Floats,
-    own: Ints,
-    starts: Ints,
-    count: int,
+    records: Reals, tasks: PairTasks, first: int, last: int, waiting: Waiting, steps: int, both: bool, votes: Floats
 ) -> None:
     """Vote on examples and judge them one after the other, for the tasks from `first` to `last`.
 
@@ -186,34 +206,27 @@ def sweep(
     ----------
     records
         Those of every task and member; where a task's own members vote alone, one for each member.
-    label, given
-        The columns of every task's label and of the label it depends on.
-    done, steps
-        How many steps every task has made, and is to make; an example takes two, a vote and a judgement.
+    steps
+        How many steps every task is to have made.
     both
-        Whether the votes for both values are wanted.
+        Whether the votes for both values of the given label are wanted.
     votes
         Where P(0) and P(1) go (examples × tasks × values × 2); both are 0 without evidence.
-    own, starts
-        Task by task the members trained on it, and where those of each begin, if only they vote; else empty.
-    count
-        How many members vote on a task, at most.
     """
-    stop = in_lanes(count)
-    alone = len(starts) > 0
-    scratch = np.empty((8, stop), records.dtype)
+    stop = in_lanes(tasks.most)
+    alone = len(tasks.starts) > 0
     few_records = np.empty((COLUMNS, stop if alone else 0), records.dtype)
-    few = np.empty((3, 2, stop if alone else 0), records.dtype)
-    for task in range(first, last):
-        table, chosen = records[0 if alone else task], own[:0]
+    space = _Space(np.empty((8, stop), records.dtype), np.empty((3, 2, stop if alone else 0), records.dtype))
+    for t in range(first, last):
+        table, chosen = records[0 if alone else t], tasks.own[:0]
         if alone:
-            chosen = own[starts[task] : starts[task + 1]]
+            chosen = tasks.own[tasks.starts[t] : tasks.starts[t + 1]]
             _collect(table, chosen, few_records)
             table = few_records
-        said = votes[:, task]
+        task = _Task(tasks.label[t], tasks.given[t], chosen, votes[:, t])
         noted = False
-        for step in range(done[task], steps):
-            noted = _one_step(table, waiting, step, label[task], given[task], both, said, noted, scratch, chosen, few)
-        done[task] = steps
+        for step in range(waiting.done[t], steps):
+            noted = _one_step(table, waiting, step, task, both, noted, space)
+        waiting.done[t] = steps
         if alone:
             _return(few_records, chosen, records[0])

@@ -1,8 +1,9 @@
-"""Sub-classifiers, tasks and what is learnt of an example: the arrays of an ensemble.
+"""The arrays of an ensemble: sub-classifiers, tasks, and the work on an example.
 
-A *sub-classifier* is a tree, the numbers of positive and negative examples it was offered, and the key of its random
-numbers. Those that do not vote (background classifiers) are not active. A task is a label, or a label given the value
-of another; sub-classifiers of the latter sort see that value as one more feature, and vote for each value it can have.
+A *sub-classifier* is a base classifier, the numbers of positive and negative examples it was offered, and the key of
+its random numbers. Background classifiers learn but do not vote: they are not active. A *task* is to predict a label,
+or a label given the value of another one. Sub-classifiers of the latter see that value as one more feature, and vote
+once for each value it can have.
 """
 
 from __future__ import annotations
@@ -19,19 +20,27 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Bools, Codes, Floats, Ints, Labels
     from marlene.kernels.drift.detectors import DDMOCIArrays, DDMOCIParameters
-
+    from marlene.kernels.rows import Rows
 
 VOTE, WATCH, LEARN = range(3)
-"""What is to be done with a row next."""
+"""The next phase of a row."""
 DONE, ASK_DETECTORS, REACT, GROW, JUDGE = range(5)
-"""Why `run` returns: all is done; it cannot ask these detectors itself; a task changes; the forest is too small; a row
-is done, and the records of pairs are kept elsewhere."""
+"""Why an `advance` kernel returns:
+
+- DONE: all rows are done.
+- ASK_DETECTORS: the caller must ask the detectors about this row.
+- REACT: a background classifier starts, is dropped or takes over.
+- GROW: the forest's arrays are too small; nothing of the row was learnt.
+- JUDGE: a row is done, and the caller keeps the records (pairs of labels).
+"""
 UNWATCHED, WATCHED, ASKED = range(3)
-"""Which detectors watch: none, those `run` is given, or those its caller asks."""
+"""Who watches for drift: nobody; the DDM-OCI detectors given to the kernel; other detectors, asked by the caller."""
 UNSEEN = 3
-"""In place of a detector's answer: the truth was not known."""
+"""Signal of a task whose label is not known for this example."""
 ROW, PHASE, JOBS = range(3)
-"""Places of `Work.position`."""
+"""Places of `Batch.position`."""
+OWN, GATED, FULL = range(3)
+"""Who votes on a label: its own sub-classifiers; those and clearly better ones; all."""
 
 
 class Members(NamedTuple):
@@ -44,17 +53,17 @@ class Members(NamedTuple):
     offered
         How many negative and positive examples each was offered.
     key
-        What its random numbers depend on.
+        The key of its random numbers.
     active
         1 for those that vote, else 0.
     learns
-        Whether it is trained any more.
+        Whether it still learns.
     positive, negative
-        Their votes on the example at hand (values of the given label × sub-classifiers).
+        Votes for and against on the current example (values of the given label × sub-classifiers).
     node, branch, bayes
-        Where that example comes to in their trees, and naive Bayes' class there.
+        Where the current example falls in each tree, and the class of naive Bayes there.
     clock
-        The number of the example these last five are about.
+        The number of the example that the last five are about.
     """
 
     classifier: Ints
@@ -70,19 +79,43 @@ class Members(NamedTuple):
     clock: Ints
 
 
+class Voters(NamedTuple):
+    """The sub-classifiers, how well each serves every target task, and who may vote.
+
+    Attributes
+    ----------
+    members
+        The sub-classifiers.
+    used
+        How many places of the members are in use.
+    records
+        Performance records (target tasks × columns × members).
+    owner
+        The target task each member was trained on, -1 if none.
+    transfer
+        `OWN`, `GATED` or `FULL`.
+    """
+
+    members: Members
+    used: int
+    records: Floats
+    owner: Ints
+    transfer: int
+
+
 class Tasks(NamedTuple):
     """The tasks of a stream.
 
     Attributes
     ----------
     latest, background
-        The sub-classifier that learns each task, and the one that is trained beside it, -1 if there is none.
+        The sub-classifier that learns each task, and its background classifier, -1 if there is none.
     detector
         The detector that watches it.
     label, given
-        The columns of its label and of the label it depends on, -1 if on none.
+        The columns of its label and of the given label, -1 if there is none.
     signal
-        What its detector said of the example at hand.
+        What its detector said of the current example.
     """
 
     latest: Ints
@@ -91,6 +124,39 @@ class Tasks(NamedTuple):
     label: Ints
     given: Ints
     signal: Codes
+
+
+class Batch(NamedTuple):
+    """Rows on their way through an ensemble.
+
+    Attributes
+    ----------
+    rows, truth
+        Examples and their labels; without labels the rows are only voted on.
+    probabilities
+        Where P(label) of every target task goes, before a row is learnt; without columns it goes nowhere.
+    everyone
+        Whether all members vote and are judged, or only the latest of each task.
+    clock
+        The number of the first row's example.
+    position
+        The current row, its phase, and the number of its jobs.
+    """
+
+    rows: Rows
+    truth: Labels
+    probabilities: Floats
+    everyone: bool
+    clock: int
+    position: Ints
+
+
+class Watch(NamedTuple):
+    """How drift is watched for: `mode` is `UNWATCHED`, `WATCHED` (by these detectors) or `ASKED`."""
+
+    detectors: DDMOCIArrays
+    parameters: DDMOCIParameters
+    mode: int
 
 
 class Jobs(NamedTuple):
@@ -103,27 +169,24 @@ class Jobs(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What `run` works with beside the ensemble.
+    """Buffers of the `advance` kernels.
 
     Attributes
     ----------
-    position
-        Row and phase of it, and the number of jobs.
     jobs
         What is learnt from the row.
     queue
         Members that are to vote.
     before
-        Votes for and against of members that know a given label, as they were before training (2 × values × members).
+        Votes for and against, before training, of members that know a given label (2 × values × members).
     scratch
         Three numbers for each member.
     dense
         A row's values, all zero between rows.
     shortage
-        How many jobs, and entries of the presence and the numeric table, the forest lacks room for.
+        How many jobs, and entries of the presence and the numeric arena, the forest lacks room for.
     """
 
-    position: Ints
     jobs: Jobs
     queue: Ints
     before: Floats
@@ -134,21 +197,21 @@ class Work(NamedTuple):
 
 @inlined
 def known_task(tasks: Tasks, task: int, truth: Labels) -> bool:
-    """Tell whether the truth about a task, and the value it depends on, are known."""
+    """Tell whether a task's label, and the value of its given label, are known."""
     given = tasks.given[task]
     return bool(truth[tasks.label[task]] >= 0 and (given < 0 or truth[given] >= 0))
 
 
 @inlined
 def value_of(tasks: Tasks, task: int, labels: Labels) -> int:
-    """Return the value a task depends on, 0 if it depends on none."""
+    """Return the value of a task's given label, 0 if it has none."""
     given = tasks.given[task]
     return int(labels[given]) if given >= 0 else 0
 
 
 @inlined
 def changes(tasks: Tasks, task: int) -> bool:
-    """Tell whether what a detector said takes more than training: a background classifier comes, goes or takes over."""
+    """Tell whether a background classifier starts, is dropped or takes over."""
     signal, alone = tasks.signal[task], tasks.background[task] < 0
     return bool(signal == DRIFT or (signal == WARNING and alone) or (signal == IN_CONTROL and not alone))
 
@@ -188,15 +251,8 @@ def offer(members: Members, tasks: Tasks, truth: Labels, jobs: Jobs, expected: b
     return count
 
 
-@subkernel
-def watch(
-    members: Members,
-    tasks: Tasks,
-    truth: Labels,
-    detectors: DDMOCIArrays,
-    parameters: DDMOCIParameters,
-    quiet: bool,
-) -> bool:
+@inlined
+def _tell_detectors(members: Members, tasks: Tasks, truth: Labels, watch: Watch) -> bool:
     """Tell every detector how the latest sub-classifier of its task did; return whether a task changes."""
     change = False
     for task in range(len(tasks.latest)):
@@ -206,7 +262,18 @@ def watch(
         h, value, y = tasks.latest[task], value_of(tasks, task, truth), truth[tasks.label[task]]
         correct = (members.positive[value, h] > members.negative[value, h]) == (y == 1)
         tasks.signal[task] = (
-            IN_CONTROL if quiet else ddm_oci_step(detectors, parameters, tasks.detector[task], correct, y)
+            IN_CONTROL
+            if watch.mode == UNWATCHED
+            else ddm_oci_step(watch.detectors, watch.parameters, tasks.detector[task], correct, y)
         )
         change = change or changes(tasks, task)
     return change
+
+
+@subkernel
+def watch_row(members: Members, tasks: Tasks, truth: Labels, watch: Watch, position: Ints) -> int:
+    """Watch for drift on a row; return `DONE`, or why the caller is needed."""
+    if watch.mode == ASKED:
+        return ASK_DETECTORS
+    position[PHASE] = LEARN
+    return REACT if _tell_detectors(members, tasks, truth, watch) else DONE

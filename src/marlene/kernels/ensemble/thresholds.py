@@ -1,9 +1,9 @@
-"""Where to cut the score of every label, learnt from the labels of the past.
+"""The decision threshold of every label, learnt online.
 
-Scores of positive and negative examples are counted in bins; a label is predicted if its score lies in its `cut` or in
-a bin above. Every `EVERY` examples the cuts are chosen anew. Where the objective does not fall into labels (the
-micro-average, and the mean over examples), a cut is judged by how the objective changes with it, all others as they
-are. The mean over examples is taken for that of the shares of positive and of negative labels that are right.
+Scores of positive and negative examples are counted in bins. A label is predicted if its score lies in the bin `cut`
+or above. Every `EVERY` examples the cuts are chosen afresh. The micro-average and the mean over examples are not sums
+over labels: there a cut is judged by how the objective changes with it while all others stay. The mean over examples is
+approximated from the shares of positive and of negative labels that are right.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BINS = 100
 EVERY = 20
 """Examples between two choices."""
 KEPT = 0.99
-"""What is left of each count after each choice: scores of long ago were given by other classifiers."""
+"""Decay of the counts at each choice: old scores came from other classifiers."""
 PRIOR = 2.0
 """Pseudo-examples of each class of each label; those of the positive class lie evenly in the upper half."""
 
@@ -89,9 +89,30 @@ def observe_scores(state: Thresholds, scores: Floats, truth: Labels) -> None:
             state.shares[q, truth[q], b] += 1.0 / (positives if truth[q] == 1 else negatives)
 
 
+class _Pooled(NamedTuple):
+    """The G-Mean of all labels pooled, at the present cuts: half of it times its weight, and the rates it follows from.
+
+    To first order, G = √(TP/P · TN/N) changes by G/2 · (ΔTP/TP + ΔTN/TN).
+    """
+
+    half: float
+    hits: float
+    rejected: float
+
+
+class _Label(NamedTuple):
+    """Sums over the bins of a label: positives, negatives, and what lies above (hits) and below (rejected) a cut."""
+
+    positives: float
+    negatives: float
+    hits: float
+    rejected: float
+    share_hits: float
+    share_rejected: float
+
+
 @subkernel
-def _rates(counts: Floats, cut: Ints) -> tuple[float, float, float, float]:
-    """Return positives, negatives, and how much of each is predicted right, over all labels."""
+def _pool(counts: Floats, cut: Ints, weight: float) -> _Pooled:
     p = n = tp = tn = 0.0
     for q in range(len(cut)):
         for b in range(BINS):
@@ -101,7 +122,9 @@ def _rates(counts: Floats, cut: Ints) -> tuple[float, float, float, float]:
                 tp += counts[q, 1, b]
             else:
                 tn += counts[q, 0, b]
-    return p, n, tp, tn
+    prior = len(cut) * PRIOR
+    g = math.sqrt((tp + prior) / (p + prior) * (tn + prior) / (n + prior))
+    return _Pooled(g * 0.5 * weight, tp + prior, tn + prior)
 
 
 @inlined
@@ -109,41 +132,59 @@ def _prior(b: int, y: int) -> float:
     return PRIOR * 2.0 / BINS if (b >= BINS // 2) == (y == 1) else 0.0
 
 
+@inlined
+def _everything_predicted(counts: Floats, shares: Floats) -> _Label:
+    """Return the sums of a label for the lowest cut."""
+    positives = negatives = PRIOR
+    share_positive = 0.0
+    for b in range(BINS):
+        positives += counts[1, b]
+        negatives += counts[0, b]
+        share_positive += shares[1, b]
+    return _Label(positives, negatives, positives, 0.0, share_positive, 0.0)
+
+
+@inlined
+def _without_bin(sums: _Label, counts: Floats, shares: Floats, b: int) -> _Label:
+    """Move the cut above bin b."""
+    return _Label(
+        sums.positives,
+        sums.negatives,
+        sums.hits - (counts[1, b] + _prior(b, 1)),
+        sums.rejected + (counts[0, b] + _prior(b, 0)),
+        sums.share_hits - shares[1, b],
+        sums.share_rejected + shares[0, b],
+    )
+
+
+@inlined
+def _value(sums: _Label, objective: Objective, macro: float, micro: _Pooled, label_set: _Pooled) -> float:
+    """Return what the objective is worth at a label's cut, all other cuts as they are."""
+    p, n, hits, rejected = sums.positives, sums.negatives, sums.hits, sums.rejected
+    value = macro * math.sqrt(max(hits, 0.0) / p * rejected / n)
+    value += micro.half * (hits / micro.hits + rejected / micro.rejected)
+    value += label_set.half * (sums.share_hits / label_set.hits + sums.share_rejected / label_set.rejected)
+    if objective.f1 > 0.0:
+        value += objective.f1 * 2.0 * hits / (hits + n - rejected + p)
+    return value - (objective.false_positive * (n - rejected) + objective.false_negative * (p - hits))
+
+
 @subkernel
 def choose_cuts(state: Thresholds, objective: Objective) -> None:
-    """Choose the cut of every label."""
-    p, n, tp, tn = _rates(state.counts, state.cut)
-    sp, sn, stp, stn = _rates(state.shares, state.cut)
-    n_labels = len(state.cut)
-    prior = n_labels * PRIOR
-    micro = math.sqrt((tp + prior) / (p + prior) * (tn + prior) / (n + prior)) * 0.5 * objective.micro
-    shared = math.sqrt((stp + prior) / (sp + prior) * (stn + prior) / (sn + prior)) * 0.5 * objective.label_set
-    for q in range(n_labels):
+    """Choose the best cut of every label; of equally good ones that closest to the middle."""
+    micro = _pool(state.counts, state.cut, objective.micro)
+    label_set = _pool(state.shares, state.cut, objective.label_set)
+    macro = objective.macro / len(state.cut)
+    for q in range(len(state.cut)):
         counts, shares = state.counts[q], state.shares[q]
-        positives = negatives = PRIOR
-        share_positive = 0.0
-        for b in range(BINS):
-            positives += counts[1, b]
-            negatives += counts[0, b]
-            share_positive += shares[1, b]
-        hits, rejected, share_hits, share_rejected = positives, 0.0, share_positive, 0.0
-        best, chosen, before = -np.inf, BINS // 2, BINS
+        sums = _everything_predicted(counts, shares)
+        best, chosen = -np.inf, BINS // 2
         for cut in range(BINS + 1):
             if cut > 0:
-                b = cut - 1
-                hits -= counts[1, b] + _prior(b, 1)
-                rejected += counts[0, b] + _prior(b, 0)
-                share_hits -= shares[1, b]
-                share_rejected += shares[0, b]
-            value = objective.macro / n_labels * math.sqrt(max(hits, 0.0) / positives * rejected / negatives)
-            value += micro * (hits / (tp + prior) + rejected / (tn + prior))
-            value += shared * (share_hits / (stp + prior) + share_rejected / (stn + prior))
-            if objective.f1 > 0.0:
-                value += objective.f1 * 2.0 * hits / (hits + negatives - rejected + positives)
-            value -= objective.false_positive * (negatives - rejected) + objective.false_negative * (positives - hits)
-            off = abs(cut - BINS // 2)
-            if value > best or (value == best and off < before):
-                best, chosen, before = value, cut, off
+                sums = _without_bin(sums, counts, shares, cut - 1)
+            value = _value(sums, objective, macro, micro, label_set)
+            if value > best or (value == best and abs(cut - BINS // 2) < abs(chosen - BINS // 2)):
+                best, chosen = value, cut
         state.cut[q] = chosen
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from marlene._common.states import require
 from marlene.kernels.ensemble.resampling import mix_many
 from marlene.kernels.forest.chain import Chain, run_chain
+from marlene.learners.baselines._based import BasedTransformation
 from marlene.learners.baselines._committee import Committee
-from marlene.learners.classifiers._models import BankModels, BasedTransformation, Trees
+from marlene.learners.classifiers._models import BankModels, Trees
 from marlene.learners.input._rows import dense_row, slice_rows
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.states import require
 from marlene.kernels.rows import Rows
+from marlene.learners.baselines._based import BasedTransformation
 from marlene.learners.baselines._committee import Committee
 from marlene.learners.classifiers._bases import FOREST
-from marlene.learners.classifiers._models import BasedTransformation, Trees
+from marlene.learners.classifiers._models import Trees
 from marlene.learners.input._rows import joined, repeated, slice_rows
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marlene.learners.baselines._based import BasedTransformation
 from marlene.learners.baselines._committee import Committee
-from marlene.learners.classifiers._models import BasedTransformation
 from marlene.learners.input._rows import slice_rows
 
 if TYPE_CHECKING:

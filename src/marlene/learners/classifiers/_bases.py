@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from river.base import Classifier as RiverClassifier
 
 from marlene._common.errors import MarleneError
-from marlene.banks import KINDS, InputBank, MixedBank
+from marlene.banks import SIMPLE_BANKS, InputBank, MixedBank
 from marlene.learners.classifiers._river_bank import RiverClassifierBank
 from marlene.trees import HoeffdingForest
 
@@ -22,7 +22,7 @@ SavedBank = HoeffdingForest | InputBank | MixedBank
 BASES: dict[str, Callable[..., SavedBank]] = {
     FOREST: lambda **settings: HoeffdingForest([], **settings),
     INHERITING: lambda **settings: HoeffdingForest([], **{"inherit": True, "effective_size": True} | settings),
-    **KINDS,
+    **SIMPLE_BANKS,
     MixedBank.name: MixedBank,
 }
 NOT_SAVED = "a learner that holds River objects cannot be saved: only arrays can, never Python objects"

@@ -1,16 +1,18 @@
-"""The base classifiers of a transformation: trees of one forest, or any other bank's, which are asked row by row."""
+"""The base classifiers of a learner: trees of a forest, or classifiers of any other bank, row by row."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from river.base import Classifier as RiverClassifier
 
-from marlene._common.states import arrays_under, require
-from marlene.learners.baselines._committee import Transformation
-from marlene.learners.classifiers._bases import FOREST, base_of, make_base, saved_bank
+from marlene._common.states import arrays_under, require, with_prefix
+from marlene.kernels.ensemble import state as kernels
+from marlene.kernels.ensemble.over_forest import advance_forest
+from marlene.kernels.ensemble.performance import predict_tasks, update_tasks
+from marlene.learners.classifiers._bases import saved_bank
+from marlene.learners.classifiers._freezer import Freezer
 from marlene.learners.input._rows import dense_row
 from marlene.trees import HoeffdingForest
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints
+    from marlene.kernels.ensemble.state import Batch, Members, Tasks, Voters, Watch, Work
     from marlene.kernels.rows import Rows
     from marlene.learners.classifiers._protocol import ClassifierBank
 
@@ -25,53 +28,86 @@ PREFIX = "models."
 
 
 class Models(ABC):
-    """Any number of classifiers for the same classes over the same features, known by their ids."""
+    """Any number of classifiers for the same classes over the same features, known by their ids.
 
-    n_classes: int
-    n_features: int
+    Parameters
+    ----------
+    bank
+        The bank they live in.
+    n_classes
+        The number of classes.
+    """
 
-    @abstractmethod
+    def __init__(self, bank: ClassifierBank, n_classes: int = 2) -> None:
+        self.n_classes = n_classes
+        self._adopt(bank)
+
+    def _adopt(self, bank: ClassifierBank) -> None:
+        self.bank: Any = bank
+        self.n_features = len(getattr(bank, "kinds", ()))
+
     def add_features(self, kinds: Sequence[int]) -> None:
         """Append features: 0 for a numeric one, else the number of its values."""
+        self.bank.add_features(list(kinds))
+        self.n_features += len(kinds)
 
-    @abstractmethod
     def widen(self, feature: int, n_values: int) -> None:
         """Let a nominal feature have more values."""
+        self.bank.widen(feature, n_values)
 
-    @abstractmethod
     def add(self, count: int = 1) -> Ints:
         """Add untrained classifiers and return their ids."""
+        new: Ints = self.bank.add(count)
+        return new
 
-    @abstractmethod
     def remove(self, ids: Ints) -> None:
         """Remove classifiers."""
+        self.bank.remove(ids)
+
+    def ids(self) -> list[int]:
+        """Return the ids of all classifiers, ascending."""
+        return [int(i) for i in self.bank.ids]
 
     @abstractmethod
     def run(self, ids: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
-        """Let classifiers vote on rows that have been checked, and learn them; return the votes before that.
+        """Let classifiers vote on checked rows, and learn each row after the vote; return the votes.
 
-        Classes and weights are given per row and classifier, and a weight may be 0; votes are rows × classifiers ×
-        classes, and sum to 1, or to 0 without evidence.
+        Classes and weights are given per row and classifier; a weight of 0 learns nothing. Votes are rows ×
+        classifiers × classes, and sum to 1, or to 0 without evidence.
         """
 
     @abstractmethod
-    def state(self) -> Arrays:
-        """Return what was learnt as named arrays (copies)."""
-
-    @abstractmethod
-    def restore(self, arrays: Mapping[str, Array], kinds: Sequence[int]) -> None:
-        """Take over what `state` gave; anything else is an error."""
-
-    @abstractmethod
-    def ids(self) -> list[int]:
-        """Return the ids of all classifiers, ascending."""
+    def advance(self, voters: Voters, tasks: Tasks, batch: Batch, watch: Watch, expected: bool, work: Work) -> int:
+        """Take the rows of an ensemble forward until the caller is needed; return why, or `DONE`."""
 
     def steps(self, n_rows: int) -> Iterator[tuple[int, int]]:
-        """Give the rows that members may learn at once, one member after the other."""
+        """Give the blocks of rows that a committee's members may learn one after the other."""
         yield 0, n_rows
 
-    def load_kernels(self) -> None:  # noqa: B027 (most need nothing more)
-        """Load the kernels that a first few examples would not call."""
+    # The following are for banks that need more than this.
+
+    def freeze(self, classifier: int) -> None:  # noqa: B027
+        """Take note that a classifier learns no more."""
+
+    def thaw(self, classifier: int) -> None:  # noqa: B027
+        """Forget a frozen classifier that is about to be removed."""
+
+    def load_kernels(self) -> None:  # noqa: B027
+        """Load the kernels of `run` that a first few examples would not call."""
+
+    def load_advance_kernels(self) -> None:  # noqa: B027
+        """Load the kernels of `advance` that a first few examples would not call."""
+
+    def state(self) -> Arrays:
+        """Return what was learnt as named arrays (copies)."""
+        return with_prefix(saved_bank(self.bank)[1].state(), PREFIX)
+
+    def restore(self, arrays: Mapping[str, Array], kinds: Sequence[int]) -> None:
+        """Take over what `state` gave; anything else is an error."""
+        _, like = saved_bank(self.bank)
+        bank: Any = type(like).from_state(arrays_under(arrays, PREFIX), like.settings())
+        require(bank.kinds.tolist() == list(kinds), "the kinds of the features")
+        self._adopt(bank)
 
     def restored_ids(self, given: Array, shape: tuple[int, ...]) -> Ints:
         """Return ids that were saved, which must be those of all classifiers."""
@@ -81,65 +117,55 @@ class Models(ABC):
 
 
 class Trees(Models):
-    """Trees of one forest."""
+    """Trees of one forest, by one kernel call for as many rows as possible."""
 
-    def __init__(self, forest: HoeffdingForest, n_classes: int) -> None:
-        self.n_classes = n_classes
-        self.forest = HoeffdingForest([], **forest.settings() | {"n_classes": n_classes})
+    def __init__(self, forest: HoeffdingForest, n_classes: int = 2) -> None:
+        if n_classes != forest.n_classes:
+            forest = HoeffdingForest([], **forest.settings() | {"n_classes": n_classes})
+        super().__init__(forest, n_classes)
 
-    @property
-    def n_features(self) -> int:  # type: ignore[override]
-        """The number of features."""
-        return len(self.forest.arrays.kind)
-
-    def add_features(self, kinds: Sequence[int]) -> None:
-        self.forest.add_features(kinds)
-
-    def widen(self, feature: int, n_values: int) -> None:
-        self.forest.widen(feature, n_values)
-
-    def add(self, count: int = 1) -> Ints:
-        return self.forest.add(count)
-
-    def remove(self, ids: Ints) -> None:
-        self.forest.remove(ids)
-
-    def ids(self) -> list[int]:
-        return [int(i) for i in self.forest.ids]
+    def _adopt(self, bank: ClassifierBank) -> None:
+        super()._adopt(bank)
+        self.forest: HoeffdingForest = self.bank
+        self._freezer = Freezer(self.forest)
 
     def run(self, ids: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
         return self.forest.run_rows(ids, rows, classes, weights)
 
+    def advance(self, voters: Voters, tasks: Tasks, batch: Batch, watch: Watch, expected: bool, work: Work) -> int:
+        forest = self.forest
+        while True:
+            arrays = forest.arrays, forest.parameters, self._freezer.arrays()
+            status = advance_forest(*arrays, voters, tasks, batch, watch, expected, work)
+            if status != kernels.GROW:
+                return int(status)
+            forest.grow(*work.shortage.tolist())
+
+    def freeze(self, classifier: int) -> None:
+        self._freezer.freeze(classifier)
+
+    def thaw(self, classifier: int) -> None:
+        self._freezer.thaw(classifier)
+
     def load_kernels(self) -> None:
         self.forest.load_kernels()
 
-    def state(self) -> Arrays:
-        return {f"{PREFIX}{name}": array for name, array in self.forest.state().items()}
-
-    def restore(self, arrays: Mapping[str, Array], kinds: Sequence[int]) -> None:
-        self.forest = HoeffdingForest.from_state(arrays_under(arrays, PREFIX), self.forest.settings())
-        require(self.forest.kinds.tolist() == list(kinds), "the kinds of the features")
+    def load_advance_kernels(self) -> None:
+        tree = self.forest.add()
+        self._freezer.load_kernels(int(tree[0]))
+        self.forest.remove(tree)
 
 
 class BankModels(Models):
-    """Classifiers of a bank; for more than two classes one against the rest for each of them."""
+    """Classifiers of any other bank, row by row; for more than two classes one against the rest for each of them."""
 
-    def __init__(self, bank: ClassifierBank, n_classes: int) -> None:
-        self.n_classes = n_classes
-        self.n_features = 0
-        self.bank = bank
+    def __init__(self, bank: ClassifierBank, n_classes: int = 2) -> None:
+        super().__init__(bank, n_classes)
         self._n_parts = 1 if n_classes == 2 else n_classes
         self._parts: dict[int, Ints] = {}
 
-    def add_features(self, kinds: Sequence[int]) -> None:
-        self.bank.add_features(list(kinds))
-        self.n_features += len(kinds)
-
-    def widen(self, feature: int, n_values: int) -> None:
-        self.bank.widen(feature, n_values)
-
     def add(self, count: int = 1) -> Ints:
-        new = self.bank.add(count * self._n_parts).reshape(count, self._n_parts)
+        new = super().add(count * self._n_parts).reshape(count, self._n_parts)
         self._parts |= {int(own[0]): own for own in new}
         return new[:, 0].copy()
 
@@ -151,7 +177,7 @@ class BankModels(Models):
         return sorted(self._parts)
 
     def steps(self, n_rows: int) -> Iterator[tuple[int, int]]:
-        """Give row by row: members share what a bank knows of its features, which is to be that of the rows before."""
+        """Give row by row: all members share what a bank knows of its features, as of the rows before."""
         return zip(range(n_rows), range(1, n_rows + 1), strict=True)
 
     def run(self, ids: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
@@ -164,10 +190,10 @@ class BankModels(Models):
 
     def votes(self, ids: Ints, x: Floats) -> Floats:
         """Return the votes (classifiers × classes) on a dense row."""
-        parts = np.array([self._parts[i] for i in ids.tolist()], np.int64)
+        parts = np.array([self._parts[i] for i in ids.tolist()], np.int64).reshape(len(ids), self._n_parts)
         said = self.bank.votes(x, parts.ravel()).reshape(*parts.shape, 2)
         if self.n_classes == 2:
-            return said[:, 0]
+            return np.asarray(said[:, 0])
         total = said[:, :, 1].sum(axis=1, keepdims=True)
         shares: Floats = np.divide(said[:, :, 1], total, out=np.zeros(parts.shape), where=total > 0)
         return shares
@@ -182,54 +208,72 @@ class BankModels(Models):
         truth = own if self.n_classes == 2 else (np.arange(self.n_classes) == own).astype(np.int64)
         self.bank.learn(parts.ravel(), x, truth.ravel(), np.repeat(weights[learning], parts.shape[1]))
 
+    def advance(self, voters: Voters, tasks: Tasks, batch: Batch, watch: Watch, expected: bool, work: Work) -> int:  # noqa: ARG002
+        """Take rows forward; whatever the detectors, the caller asks them."""
+        members, position = voters.members, batch.position
+        pairs = len(members.positive) > 1
+        while position[kernels.ROW] < (len(batch.rows.starts) - 1) // len(members.positive):
+            if position[kernels.PHASE] == kernels.VOTE:
+                self._ask(members, batch, np.flatnonzero(members.active > 0) if batch.everyone else tasks.latest)
+                if batch.probabilities.shape[1]:
+                    out = batch.probabilities[position[kernels.ROW]]
+                    predict_tasks(voters.records, *_plain_votes(members), voters.used, work.scratch, out)
+                if pairs:
+                    work.before[0], work.before[1] = members.positive, members.negative
+                if len(batch.truth):
+                    position[kernels.PHASE] = kernels.WATCH
+                    return kernels.ASK_DETECTORS
+            else:
+                self._learn(voters, tasks, batch, expected, work)
+                position[kernels.PHASE] = kernels.VOTE
+            position[kernels.ROW] += 1
+            if pairs and batch.everyone:
+                return kernels.JUDGE
+        return kernels.DONE
+
+    def _learn(self, voters: Voters, tasks: Tasks, batch: Batch, expected: bool, work: Work) -> None:
+        members, row = voters.members, batch.position[kernels.ROW]
+        truth = batch.truth[row]
+        count = batch.position[kernels.JOBS] = kernels.offer(members, tasks, truth, work.jobs, expected)
+        jobs = kernels.Jobs(*(array[:count] for array in work.jobs))
+        for value in range(len(members.positive)):
+            chosen = jobs.value == value
+            ids = members.classifier[jobs.member[chosen]]
+            self.learn(ids, self._row(batch, value, members), jobs.truth[chosen], jobs.weight[chosen])
+        members.clock[jobs.member[jobs.weight > 0]] = -1
+        if batch.everyone:
+            self._ask(members, batch, np.flatnonzero((members.active > 0) & (members.clock != batch.clock + row)))
+            if len(voters.records):
+                votes = _plain_votes(members)
+                update_tasks(voters.records, *votes, truth, members.active, voters.used, work.scratch)
+
+    def _ask(self, members: Members, batch: Batch, chosen: Ints) -> None:
+        """Let members vote on the current row, for each value of the given label."""
+        for value in range(len(members.positive)):
+            votes = self.votes(members.classifier[chosen], self._row(batch, value, members))
+            members.negative[value, chosen], members.positive[value, chosen] = votes[:, 0], votes[:, 1]
+        members.clock[chosen] = batch.clock + batch.position[kernels.ROW]
+
+    def _row(self, batch: Batch, value: int, members: Members) -> Floats:
+        """Return the current row with its zeros, in the form that has this value of the given label."""
+        n_rows = (len(batch.rows.starts) - 1) // len(members.positive)
+        return dense_row(batch.rows, value * n_rows + int(batch.position[kernels.ROW]), self.n_features)
+
     def state(self) -> Arrays:
-        _, bank = saved_bank(self.bank)
-        parts = np.array([self._parts[i] for i in self.ids()], np.int64)
-        return {f"{PREFIX}{name}": array for name, array in bank.state().items()} | {"parts": parts}
+        return super().state() | {"parts": np.array([self._parts[i] for i in self.ids()], np.int64)}
 
     def restore(self, arrays: Mapping[str, Array], kinds: Sequence[int]) -> None:
-        _, like = saved_bank(self.bank)
-        bank = type(like).from_state(arrays_under(arrays, PREFIX), like.settings())
-        require(bank.kinds.tolist() == list(kinds), "the kinds of the features")
-        self.bank = bank
-        self.n_features = len(kinds)
+        super().restore(arrays, kinds)
         parts = np.array(arrays["parts"], np.int64)
         require(parts.size == 0 or parts.shape[1:] == (self._n_parts,), "the base classifiers")
-        require(sorted(parts.ravel().tolist()) == bank.ids.tolist(), "the base classifiers")
+        require(sorted(parts.ravel().tolist()) == self.bank.ids.tolist(), "the base classifiers")
         self._parts = {int(own[0]): own for own in parts}
 
 
-class BasedTransformation(Transformation):
-    """A transformation whose only parameter, or one of them, is the sort of its base classifiers."""
+def _plain_votes(members: Members) -> tuple[Floats, Floats]:
+    return members.positive[0], members.negative[0]
 
-    def __init__(self, base: str | ClassifierBank | RiverClassifier = FOREST) -> None:
-        self.base = base
-        make_base(base)
 
-    def __repr__(self) -> str:
-        shown = [f"{name}={value!r}" for name, value in self._parameters().items()]
-        return f"{type(self).__name__}({', '.join(shown + ([] if self.base == FOREST else [f'base={self.base!r}']))})"
-
-    def _parameters(self) -> dict[str, Any]:
-        """Return the other parameters."""
-        return {}
-
-    def models(self, n_classes: int = 2) -> Models:
-        """Return untrained base classifiers, none yet."""
-        bank = make_base(self.base)
-        return Trees(bank, n_classes) if isinstance(bank, HoeffdingForest) else BankModels(bank, n_classes)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the parameters as JSON can hold them; with a River object there are none."""
-        name, bank = saved_bank(make_base(self.base))
-        return self._parameters() | {"base": [name, bank.settings()]}
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Return the transformation whose `settings` these are."""
-        return cls(**dict(settings) | {"base": base_of(*settings["base"])})
-
-    def clone(self) -> Self:
-        """Return one of the same parameters."""
-        base = self.base.clone() if isinstance(self.base, RiverClassifier) else self.base
-        return type(self)(**self._parameters() | {"base": base})
+def make_models(bank: ClassifierBank, n_classes: int = 2) -> Models:
+    """Return the classifiers of a bank behind one interface."""
+    return Trees(bank, n_classes) if isinstance(bank, HoeffdingForest) else BankModels(bank, n_classes)

@@ -9,15 +9,14 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import free_memory_mb
-from marlene._common.states import arrays_under, require
+from marlene._common.states import arrays_under, with_prefix
 from marlene.drift import make_bank
 from marlene.learners.classifiers._bases import make_base
 from marlene.learners.input._rows import repeated
 from marlene.learners.marlene._br_marlene import BRMarlene
 from marlene.learners.marlene._dependence import EVERY, Dependence
 from marlene.learners.marlene._pair_ensemble import PairEnsemble
-from marlene.learners.marlene._pairs import contributions, pooled, with_given_label
-from marlene.learners.marlene._state import ensemble_state, restore_ensemble
+from marlene.learners.marlene._pairs import contributions, pooled
 from marlene.learners.marlene._tasks import StreamTasks
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from marlene.drift import DetectorBank
     from marlene.kernels.rows import Rows
     from marlene.learners.classifiers._protocol import ClassifierBank
-    from marlene.learners.marlene._br_marlene import RiverDetector
+    from marlene.learners.marlene._ensemble_learner import RiverDetector
 
     Pair = tuple[Hashable, Hashable]
 
@@ -37,7 +36,6 @@ COMBINE = ("predicted", "marginal")
 WEIGHTING = ("true", "predicted")
 POOLING = ("sum", "mean")
 VOTERS = ("all", "own")
-BINARY = 2
 SHARE_OF_FREE_MEMORY = 0.7
 BYTES_PER_ENTRY = 100
 """About what a feature takes in a leaf that has seen it."""
@@ -116,19 +114,27 @@ class BRPWMarlene(BRMarlene):
         if voters is None:
             voters = "own" if isinstance(pairs, int) else "all"
         _one_of("voters", voters, VOTERS)
-        self._pair_ensemble = PairEnsemble(
-            make_base(base),
-            make_bank(drift),
-            seed=seed,
-            expected=resampling == "expected",
-            max_models=max_models,
-            transfer=True,
+        self._ensembles.append(
+            PairEnsemble(
+                make_base(base),
+                make_bank(drift),
+                self._settings,
+                self._ensemble,
+                both=combine == "marginal",
+                own=voters == "own",
+                by_prediction=weighting == "predicted",
+            )
         )
-        self._pair_ensemble.both = combine == "marginal"
-        self._pair_ensemble.own = voters == "own"
-        self._pair_ensemble.by_prediction = weighting == "predicted"
-        self._given: int | None = None
         self._dependence: dict[str | None, Dependence] = {}
+
+    @property
+    def _label_ensembles(self) -> list[Any]:
+        return self._ensembles[:1]
+
+    @property
+    def _pair_ensemble(self) -> PairEnsemble:
+        pairs: PairEnsemble = self._ensembles[1]
+        return pairs
 
     def memory_estimate(self, labels: int, features: int) -> float:
         """Return about how many megabytes a target of so many labels and features takes at first, pairs included.
@@ -146,34 +152,23 @@ class BRPWMarlene(BRMarlene):
             tables += Dependence.bytes_for(labels)
         return (tables + (labels + n_pairs) * features * BYTES_PER_ENTRY) / 1e6
 
-    def _add_features(self, widened: Mapping[int, int], kinds: list[int | str]) -> None:
-        super()._add_features(widened, kinds)
-        for column, n_values in widened.items():
-            self._pair_ensemble.bank.widen(column + (self._given is not None and column >= self._given), n_values)
-        self._pair_ensemble.add_features(kinds)
-
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
-        if stream is None and set(labels) - set(self._labels(None)):
-            super()._add(stream, [])  # features are known by now, refused or not
-            self._refuse_too_much(len({*self._labels(None), *labels}))
+        before = list(self._labels(stream))
+        if stream is None and set(labels) - set(before):
+            super()._add(stream, [])  # features stay known, even if the labels are refused
+            self._refuse_too_much(len({*before, *labels}))
         super()._add(stream, labels)
         known = self._labels(stream)
-        columns = self._pair_ensemble.columns.setdefault(stream, {})
-        new = known[len(columns) :]
+        new = set(known[len(before) :])
         if not new:
             return
-        if self._given is None:
-            self._given = self._n_features
-            self._pair_ensemble.add_features([BINARY])
-        columns.update({label: len(columns) + i for i, label in enumerate(new)})
-        if not self._learns_pairs(stream):
+        self._pair_ensemble.add_given_label()
+        if not self._learns_pairs(stream) or isinstance(self.pairs, int):
             return
         if self.pairs == "all":
             chosen = [(a, b) for a in known for b in known if a != b and (a in new or b in new)]
-        elif isinstance(self.pairs, int):
-            chosen = []
         else:
-            chosen = [(a, b) for a, b in map(tuple, self.pairs) if a in columns and b in columns]
+            chosen = [(a, b) for a, b in map(tuple, self.pairs) if a in known and b in known]
         self._pair_ensemble.add_pairs(stream, chosen)
 
     def _refuse_too_much(self, labels: int) -> None:
@@ -216,7 +211,7 @@ class BRPWMarlene(BRMarlene):
             return
         assumed = (said > 0.5).astype(np.int8) if said.shape[1] else truth[:0]
         votes = np.zeros((len(truth) if asked else 0, len(tasks), 2, 2))
-        ensemble.learn(tasks, with_given_label(rows, self._given or 0), truth, assumed, votes)
+        ensemble.learn_pairs(tasks, rows, truth, assumed, votes)
         if asked:
             self._combine(probabilities, assumed, votes)
 
@@ -226,7 +221,7 @@ class BRPWMarlene(BRMarlene):
         if len(tasks):
             assumed = (probabilities > 0.5).astype(np.int8)
             votes = np.zeros((len(probabilities), len(tasks), 2, 2))
-            self._pair_ensemble.ask(with_given_label(rows, self._given or 0), assumed, votes)
+            self._pair_ensemble.vote(rows, assumed, votes)
             self._combine(probabilities, assumed, votes)
 
     def _combine(self, probabilities: Floats, assumed: Labels, votes: Floats) -> None:
@@ -245,14 +240,6 @@ class BRPWMarlene(BRMarlene):
         ensemble.drop_tasks(tasks, np.flatnonzero([pair not in wanted for pair in tasks.labels]))
         ensemble.add_pairs(stream, chosen)
         ensemble.keep_at_most(2 * sum(map(len, ensemble.streams.values())))
-
-    def signal_drift(self, labels: Sequence[Hashable], stream: str | None = None) -> None:
-        """Let each of the labels, and all pairs that predict one of them, begin a new concept now."""
-        super().signal_drift(labels, stream)
-        tasks = self._pair_ensemble.streams.get(stream, StreamTasks(stream))
-        for task, pair in enumerate(tasks.labels):
-            if pair[1] in set(labels):  # type: ignore[index]
-                self._pair_ensemble.signal_drift(tasks, task)
 
     def aswr(self) -> float:
         """Return the average source weight ratio of pairs: the weight of other pairs and streams (paper, VII-C)."""
@@ -281,7 +268,7 @@ class BRPWMarlene(BRMarlene):
         tasks, said = self._pair_ensemble.target, np.full((1, len(self._labels(None))), np.nan)
         super()._predict(rows, said)
         assumed, votes = (said > 0.5).astype(np.int8), np.zeros((1, len(tasks), 2, 2))
-        self._pair_ensemble.ask(with_given_label(rows, self._given or 0), assumed, votes)
+        self._pair_ensemble.vote(rows, assumed, votes)
         own, added = contributions(said[0], assumed[0], votes[0], tasks.given, self.combine == "marginal")
         found: dict[Hashable, dict[Hashable, tuple[float, float]]] = {
             label: {None: (float(no), float(yes))} for label, (no, yes) in zip(self._labels(None), own, strict=True)
@@ -291,28 +278,12 @@ class BRPWMarlene(BRMarlene):
             found[names[label]][names[given]] = (float(no), float(yes))
         return found
 
-    def load_kernels(self) -> None:
-        """Compile the kernels, or load them from the cache, before they are needed."""
-        super().load_kernels()
-        self._pair_ensemble.load_kernels()
-
-    def counts(self) -> dict[str, int]:
-        """Return the number of sub-classifiers, and of drifts in all streams, of labels and pairs together."""
-        ensemble = self._pair_ensemble
-        drifts = sum(len(tasks.drifts) for tasks in ensemble.streams.values())
-        mine = super().counts()
-        return {"models": mine["models"] + len(ensemble.active), "drifts": mine["drifts"] + drifts}
-
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return everything, parameters included, as a JSON header and named arrays (copies)."""
         header, arrays = super().state()
-        header["pairs"], pair_arrays = ensemble_state(self._pair_ensemble)
-        header["pairs"]["given"] = self._given
-        header["pairs"]["dependence"] = list(self._dependence)
-        arrays |= {f"pairs.{name}": array for name, array in pair_arrays.items()}
+        header["dependence"] = list(self._dependence)
         for number, dependence in enumerate(self._dependence.values()):
-            arrays[f"dependence{number}.counts"] = dependence.counts.copy()
-            arrays[f"dependence{number}.waiting"] = dependence.waiting.copy()
+            arrays |= with_prefix(dependence.state(), f"dependence{number}.")
         return header, arrays
 
     def _parameters(self) -> dict[str, Any]:
@@ -322,22 +293,9 @@ class BRPWMarlene(BRMarlene):
 
     def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         super()._restore(header, arrays)
-        ensemble = self._pair_ensemble
-        ensemble.columns = {stream: dict(tasks.column) for stream, tasks in self._ensemble.streams.items()}
-        restore_ensemble(ensemble, header["pairs"], arrays_under(arrays, "pairs."))
-        self._given = header["pairs"]["given"]
-        wanted = self._space.forest_kinds()
-        if self._given is not None:
-            wanted.insert(self._given, BINARY)
-        bank: Any = ensemble.bank
-        require(bank.kinds.tolist() == wanted, "the kinds of the features")
-        for number, stream in enumerate(header["pairs"]["dependence"]):
-            n_labels = len(ensemble.columns[stream])
+        for number, stream in enumerate(header["dependence"]):
             dependence = self._dependence[stream] = Dependence()
-            dependence.counts = np.array(arrays[f"dependence{number}.counts"], np.float64)
-            dependence.waiting = np.array(arrays[f"dependence{number}.waiting"], np.int8)
-            require(dependence.counts.shape[0] == 4 and dependence.counts.shape[1] <= n_labels, "the dependence")
-            require(dependence.room() > 0 and dependence.waiting.shape[1] <= n_labels, "the dependence")
+            dependence.restore(arrays_under(arrays, f"dependence{number}."), len(self._labels(stream)))
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

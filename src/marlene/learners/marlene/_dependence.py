@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+from marlene._common.states import require
 
-    from marlene._common.arrays import Floats, Labels
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from marlene._common.arrays import Array, Arrays, Floats, Labels
 
     Pair = tuple[Hashable, Hashable]
 
@@ -93,3 +95,14 @@ class Dependence:
             best = np.argsort(-information, axis=0, kind="stable")[: min(m, len(labels) - 1)]
             chosen += [(labels[given], label) for i, label in enumerate(some) for given in best[:, i].tolist()]
         return chosen
+
+    def state(self) -> Arrays:
+        """Return everything as named arrays (copies)."""
+        return {"counts": self.counts.copy(), "waiting": self.waiting.copy()}
+
+    def restore(self, state: Mapping[str, Array], n_labels: int) -> None:
+        """Take over what `state` gave; anything else is an error."""
+        self.counts = np.array(state["counts"], np.float64)
+        self.waiting = np.array(state["waiting"], np.int8)
+        require(self.counts.shape[0] == 4 and self.counts.shape[1] <= n_labels, "the dependence")
+        require(self.room() > 0 and self.waiting.shape[1] <= n_labels, "the dependence")

@@ -3,38 +3,62 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marlene._common.resources import zeros_on_demand
-from marlene.drift import DRIFT, IN_CONTROL, WARNING
+from marlene.drift import DRIFT, IN_CONTROL, WARNING, DDMOCIBank, NoneBank, OracleBank
 from marlene.kernels.ensemble import state as kernels
 from marlene.kernels.ensemble.performance import COLUMNS, CORRECT, TN, TP, judge
-from marlene.learners.marlene._driver import BankDriver, Block, ForestDriver, apart
+from marlene.kernels.ensemble.state import FULL, Batch, Voters, Watch
+from marlene.learners.classifiers._models import make_models
 from marlene.learners.marlene._members import (
     Origin,
     clear_member,
     empty_members,
     grown_members,
     member_key,
+    new_work,
     whole_lanes,
+    with_own_votes,
 )
 from marlene.learners.marlene._tasks import NONE, StreamTasks
-from marlene.trees import HoeffdingForest
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from marlene._common.arrays import Codes, Floats, Ints, Labels
     from marlene.drift import DetectorBank
+    from marlene.kernels.ensemble.state import Members, Tasks
     from marlene.kernels.rows import Rows
     from marlene.learners.classifiers._protocol import ClassifierBank
-
 
 FIRST_CAPACITY = 8
 MANY_MEMBERS = 1000
 NO_PROBABILITIES = np.zeros((0, 0))
+NO_DETECTORS = DDMOCIBank()
+NO_TASKS = StreamTasks(None)
+
+
+@dataclass(frozen=True)
+class EnsembleSettings:
+    """What all ensembles of a learner share.
+
+    Parameters
+    ----------
+    seed
+        The seed of the random numbers.
+    expected
+        Whether the learning weight is the nearest whole number to its expected value instead of drawn.
+    max_models
+        How many sub-classifiers vote at most; None for no limit.
+    """
+
+    seed: int
+    expected: bool
+    max_models: int | None
 
 
 class Ensemble:
@@ -44,33 +68,24 @@ class Ensemble:
     ----------
     bank, detectors
         Empty banks of base classifiers and of drift detectors.
-    seed
-        What random numbers depend on.
-    expected
-        Whether the learning weight is the nearest whole number to its expected value instead of drawn.
-    max_models
-        How many sub-classifiers vote at most; None for no limit.
+    settings
+        What all ensembles of a learner share.
     transfer
         Whether a target task is predicted by all sub-classifiers; if not, by its own latest alone.
     """
 
     values = 1
-    """How many values of a given label an example is voted on with."""
+    """How many values the given label of an example can have."""
+    gate = FULL
+    """Who votes on a label: `OWN`, `GATED` or `FULL`."""
+    given: int | None = None
+    """The feature that holds the given label, if there is one."""
 
     def __init__(
-        self,
-        bank: ClassifierBank,
-        detectors: DetectorBank,
-        *,
-        seed: int,
-        expected: bool,
-        max_models: int | None,
-        transfer: bool,
+        self, bank: ClassifierBank, detectors: DetectorBank, settings: EnsembleSettings, transfer: bool = True
     ) -> None:
-        self._expected = expected
-        self.adopt(bank, detectors)
-        self.seed = seed
-        self.max_models = max_models
+        self.models = make_models(bank)
+        self.settings = settings
         self.transfer = transfer
         self.streams: dict[str | None, StreamTasks] = {None: StreamTasks(None)}
         self.origins: list[Origin | None] = []
@@ -78,17 +93,24 @@ class Ensemble:
         self.records: Floats = np.zeros((0, COLUMNS, FIRST_CAPACITY))
         self.clock = 0
         self.free: list[int] = []
+        self._work_sizes: tuple[int, ...] = (0, 0, 0, self.values)
+        self._work = new_work(*self._work_sizes)
+        self.adopt(detectors)
 
-    def adopt(self, bank: ClassifierBank, detectors: DetectorBank) -> None:
-        """Work with these banks from now on."""
-        self.bank = bank
+    def adopt(self, detectors: DetectorBank) -> None:
+        """Work with these detectors from now on."""
         self.detectors = detectors
+        self._forget_derived()
+
+    def _forget_derived(self) -> None:
+        """Forget what follows from members, tasks and detectors, which have changed."""
         self._owner: Ints | None = None
-        self.driver = (
-            ForestDriver(bank, detectors, self._expected)
-            if isinstance(bank, HoeffdingForest)
-            else BankDriver(bank, self._expected)
-        )
+        self._watch: Watch | None = None
+
+    @property
+    def bank(self) -> Any:  # noqa: ANN401 (a `ClassifierBank`)
+        """The bank of base classifiers."""
+        return self.models.bank
 
     @property
     def target(self) -> StreamTasks:
@@ -100,6 +122,11 @@ class Ensemble:
         """The members that vote."""
         return np.flatnonzero(self.members.active > 0)
 
+    @property
+    def before(self) -> Floats:
+        """Votes for and against before training, of members that know a given label (2 × values × members)."""
+        return self._work.before
+
     def owners(self) -> Ints:
         """Return the target task each member was trained on, -1 if none; kept until members or tasks change."""
         if self._owner is None:
@@ -110,29 +137,36 @@ class Ensemble:
         return self._owner
 
     def judged(self, task: int | None = None) -> Floats:
-        """Return weight, positive and negative predictive value (target tasks, or one × 3 × members)."""
+        """Return weight, positive and negative predictive value (all target tasks, or one × 3 × members)."""
         records = self.records if task is None else self.records[task : task + 1]
         found = np.zeros((len(records), 3, records.shape[2]))
         judge(records, found)
         return found
 
-    def add_features(self, kinds: list[int | str]) -> None:
-        """Append features."""
+    def add_features(self, widened: Mapping[int, int], kinds: Sequence[int]) -> None:
+        """Let nominal features have more values, and append features."""
+        for column, n_values in widened.items():
+            self.models.widen(column, n_values)
         if kinds:
-            (self.driver if isinstance(self.driver, BankDriver) else self.bank).add_features(kinds)
+            self.models.add_features(kinds)
+
+    def feature_kinds(self, kinds: list[int]) -> list[int]:
+        """Return the kinds of all features of the bank, given those of the learner."""
+        return kinds
 
     def add_labels(self, stream: str | None, labels: Sequence[Hashable]) -> None:
-        """Start a sub-classifier and a detector for each label the stream has not had yet."""
+        """Start a sub-classifier and a detector for each label that is new to the stream."""
         tasks = self.streams.setdefault(stream, StreamTasks(stream))
         new = [label for label in labels if label not in tasks.column]
         self.add_tasks(tasks, new, np.arange(len(tasks), len(tasks) + len(new)), np.full(len(new), NONE))
 
     def add_tasks(self, tasks: StreamTasks, labels: Sequence[Hashable], columns: Ints, given: Ints) -> None:
-        """Start a sub-classifier and a detector for each of some tasks: a column of labels, perhaps given another."""
+        """Start a sub-classifier and a detector for each new task: a column of labels, perhaps given another."""
         if not labels:
             return
         first = len(tasks)
         tasks.extend(labels, self.detectors.add(len(labels)), columns, given)
+        self._forget_derived()
         self._make_room(len(self.origins) + len(labels))
         for task in range(first, len(tasks)):
             tasks.latest[task] = self._new_member(tasks, task, active=True)
@@ -141,14 +175,13 @@ class Ensemble:
         self._keep_within_limit()
 
     def _make_room(self, members: int) -> None:
-        """Let the arrays have room for as many members, and the records for all target tasks."""
+        """Let the arrays have room for this many members, and the records for all target tasks."""
         capacity = len(self.members.classifier)
         if capacity < members:
-            # Records are tasks × members, and while they are moved there are two of them. Room takes no memory until
-            # it is used, so that there is enough of it not to move many often.
+            # Records are tasks × members, and exist twice while they are moved. Spare room takes no memory until it is
+            # used, so that there is enough of it to move seldom.
             more = members if members < MANY_MEMBERS else members // 2
             capacity = whole_lanes(members + more)
-        if capacity > len(self.members.classifier):
             self.members = grown_members(self.members, capacity)
         before, (wanted, precision) = self.records.shape, self.record_layout(len(self.target), capacity)
         if wanted != before:
@@ -157,11 +190,11 @@ class Ensemble:
             self.records = records
 
     def record_layout(self, n_tasks: int, capacity: int) -> tuple[tuple[int, int, int], type[np.floating[Any]]]:
-        """Return shape and precision of the records of so many target tasks and members."""
+        """Return shape and precision of the records of this many target tasks and members."""
         return (n_tasks, COLUMNS, capacity), np.float64
 
     def reset_records(self, task: int) -> None:
-        """Forget how anyone did on a target task."""
+        """Forget how well anyone served a target task."""
         self.records[task] = 0
 
     def _drop_records(self, gone: Ints) -> None:
@@ -169,7 +202,7 @@ class Ensemble:
         self.records = np.delete(self.records, gone, axis=0)
 
     def columns_of(self, tasks: StreamTasks) -> tuple[Ints, Ints]:
-        """Return the columns of the labels of tasks, and of the labels these are given."""
+        """Return the columns of the tasks' labels, and of their given labels."""
         return np.arange(len(tasks)), np.full(len(tasks), NONE)
 
     def could_have(self, tasks: StreamTasks, label: Hashable) -> bool:
@@ -177,7 +210,7 @@ class Ensemble:
         return label in tasks.column
 
     def drop_tasks(self, tasks: StreamTasks, gone: Ints) -> None:
-        """Stop learning tasks; their sub-classifiers stay as those of concepts that ended do."""
+        """Stop learning tasks; their sub-classifiers stay, as those of ended concepts do."""
         for task in gone.tolist():
             self._drop_background(tasks, task)
             self._retire(int(tasks.latest[task]))
@@ -185,62 +218,93 @@ class Ensemble:
         if tasks.name is None:
             self._drop_records(gone)
         tasks.remove(gone)
-        self._owner = None
+        self._forget_derived()
 
-    def run(self, tasks: StreamTasks, rows: Rows, truth: Labels, probabilities: Floats) -> None:
-        """Learn rows one after the other; before each, write P(label) of the target tasks if there is room for it.
-
-        The driver goes on until a task changes: until a background classifier starts, is dropped or takes over.
-        """
+    def learn(self, tasks: StreamTasks, rows: Rows, truth: Labels, probabilities: Floats) -> None:
+        """Learn rows one after the other; before each, write P(label) of the target tasks if there is room for it."""
         target = tasks.name is None
-        everyone = target and self.transfer
-        self.advance(tasks, Block(rows, truth, probabilities if target else NO_PROBABILITIES, everyone, self.clock))
-
-    def advance(self, tasks: StreamTasks, block: Block) -> None:
-        """Take a block to its end."""
-        arrays, seen = tasks.arrays(), tasks.seen
-        try:
-            while True:
-                status = self.driver.run(self.members, len(self.origins), self._driven_records(), arrays, block)
-                tasks.seen = seen + block.row
-                if status == kernels.DONE:
-                    break
-                if status == kernels.JUDGE:
-                    self._judge(block)
-                    continue
-                if status == kernels.ASK_DETECTORS:
-                    self._watch(tasks, arrays.signal, block.truth[block.row])
-                    block.position[kernels.PHASE] = kernels.LEARN
-                self._change(tasks, arrays.signal, block)
-        finally:  # interrupted, too, no two examples have the same number
-            self.clock += min(len(block.truth), block.row + 1)
-
-    def _change(self, tasks: StreamTasks, signals: Codes, block: Block) -> None:
-        """Do what the detectors' answers ask for beside training."""
-        alarmed = (signals == DRIFT) | ((signals == WARNING) & (tasks.background == NONE))
-        changing = np.flatnonzero(alarmed | ((signals == IN_CONTROL) & (tasks.background != NONE))).tolist()
-        if changing:
-            self._prepare_change(block, tasks, signals)
-        for task in changing:
-            self._react(tasks, task, int(signals[task]))
-
-    def _driven_records(self) -> Floats:
-        """Return the records the driver keeps."""
-        return self.records
-
-    def _judge(self, block: Block) -> None:
-        """Update records that the driver does not keep, after a row."""
-
-    def _prepare_change(self, block: Block, tasks: StreamTasks, signals: Codes) -> None:
-        """Do what has to be done with records before some of them are reset."""
+        probabilities = probabilities if target else NO_PROBABILITIES
+        self.advance(tasks, self._batch(rows, truth, probabilities, everyone=target and self.transfer))
 
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of the target tasks for every row."""
-        block = Block(rows, np.zeros((0, 0), np.int8), probabilities, True, 0)
-        self.driver.run(apart(self.members), len(self.origins), self.records, StreamTasks(None).arrays(), block)
+        batch = self._batch(rows, np.zeros((0, 0), np.int8), probabilities, everyone=True)
+        self._advance(self._voters(with_own_votes(self.members)), NO_TASKS.arrays, batch._replace(clock=0))
 
-    def _watch(self, tasks: StreamTasks, signals: Codes, truth: Labels) -> None:
-        """Tell the detectors how the latest sub-classifiers did, and write down what they say."""
+    def _batch(self, rows: Rows, truth: Labels, probabilities: Floats, everyone: bool) -> Batch:
+        return Batch(rows, truth, probabilities, everyone, self.clock, np.zeros(3, np.int64))
+
+    def advance(self, tasks: StreamTasks, batch: Batch) -> None:
+        """Take all rows of a batch forward.
+
+        The kernel goes on until a task changes: until a background classifier starts, is dropped or takes over.
+        """
+        seen, position = tasks.seen, batch.position
+        try:
+            while True:
+                status = self._advance(self._voters(self.members), tasks.arrays, batch)
+                tasks.seen = seen + int(position[kernels.ROW])
+                if status == kernels.DONE:
+                    break
+                if status == kernels.JUDGE:
+                    self._judge(batch)
+                    continue
+                signals, row = tasks.arrays.signal, int(position[kernels.ROW])
+                if status == kernels.ASK_DETECTORS:
+                    self._ask_detectors(tasks, signals, batch.truth[row])
+                    position[kernels.PHASE] = kernels.LEARN
+                self._change(tasks, signals, row)
+        finally:  # also when interrupted: no two examples may have the same number
+            self.clock += min(len(batch.truth), int(position[kernels.ROW]) + 1)
+
+    def _advance(self, voters: Voters, tasks: Tasks, batch: Batch) -> int:
+        """Take rows forward as far as the kernel goes; return why it stopped."""
+        self._make_work_room(len(tasks.latest))
+        return self.models.advance(voters, tasks, batch, self.watch(), self.settings.expected, self._work)
+
+    def _make_work_room(self, n_tasks: int) -> None:
+        wanted = len(self.members.classifier), n_tasks, self.models.n_features, self.values
+        sizes = tuple(map(max, wanted, self._work_sizes))
+        if sizes != self._work_sizes:
+            self._work_sizes, self._work = sizes, new_work(*sizes)
+
+    def _voters(self, members: Members) -> Voters:
+        return Voters(members, len(self.origins), self._kept_records(), self.owners(), self.gate)
+
+    def _kept_records(self) -> Floats:
+        """Return the records that the kernel reads and updates."""
+        return self.records
+
+    def watch(self) -> Watch:
+        """Return how drift is watched for: by the kernel, by nobody, or by detectors that the caller asks."""
+        if self._watch is None or isinstance(self.detectors, OracleBank):
+            bank = self.detectors if isinstance(self.detectors, DDMOCIBank) else NO_DETECTORS
+            self._watch = Watch(bank.arrays, bank.parameters, self._watch_mode())
+        return self._watch
+
+    def _watch_mode(self) -> int:
+        if isinstance(self.detectors, DDMOCIBank):
+            return kernels.WATCHED
+        silent = isinstance(self.detectors, OracleBank) and not self.detectors.arrays.announced.any()
+        return kernels.UNWATCHED if silent or isinstance(self.detectors, NoneBank) else kernels.ASKED
+
+    def _change(self, tasks: StreamTasks, signals: Codes, row: int) -> None:
+        """React to warnings, drifts and false warnings."""
+        alarmed = (signals == DRIFT) | ((signals == WARNING) & (tasks.background == NONE))
+        changing = np.flatnonzero(alarmed | ((signals == IN_CONTROL) & (tasks.background != NONE))).tolist()
+        if changing:
+            self._prepare_change(tasks, signals, row)
+        for task in changing:
+            self._react(tasks, task, int(signals[task]))
+
+    def _judge(self, batch: Batch) -> None:
+        """Update records that the kernel does not keep, after a row."""
+
+    def _prepare_change(self, tasks: StreamTasks, signals: Codes, row: int) -> None:
+        """Update records that the kernel does not keep, before some of them are reset."""
+
+    def _ask_detectors(self, tasks: StreamTasks, signals: Codes, truth: Labels) -> None:
+        """Tell the detectors how the latest sub-classifiers did, and write their signals."""
         known = np.flatnonzero((truth[tasks.label] >= 0) & ((tasks.given == NONE) | (truth[tasks.given] >= 0)))
         values = np.where(tasks.given[known] == NONE, 0, truth[tasks.given[known]])
         latest = tasks.latest[known]
@@ -262,9 +326,14 @@ class Ensemble:
             self._drop_member(int(tasks.background[task]))
             tasks.background[task] = NONE
 
-    def signal_drift(self, tasks: StreamTasks, task: int) -> None:
-        """Begin a new concept with an empty sub-classifier; a background classifier belonged to the one that ended."""
-        self._drop_background(tasks, task)
+    def signal_drift(self, stream: str | None, labels: Sequence[Hashable]) -> None:
+        """Begin a new concept of labels, each with an empty sub-classifier."""
+        tasks = self.streams[stream]
+        for label in labels:
+            self._begin_concept(tasks, tasks.column[label])
+
+    def _begin_concept(self, tasks: StreamTasks, task: int) -> None:
+        self._drop_background(tasks, task)  # it learnt the concept that ended
         self.change_concept(tasks, task)
 
     def _start_background(self, tasks: StreamTasks, task: int) -> None:
@@ -291,18 +360,17 @@ class Ensemble:
             self._own_vote_only(tasks, task)
 
     def _own_vote_only(self, tasks: StreamTasks, task: int) -> None:
-        """Without transfer, the latest sub-classifier of a target task has all the weight, taken at its word."""
+        """Without transfer, let the latest sub-classifier of a target task have all the weight, uncorrected."""
         if not self.transfer and tasks.name is None:
             self.reset_records(task)
             self.records[task, [TP, TN, CORRECT], tasks.latest[task]] = 1
 
     def _keep_within_limit(self) -> None:
-        """Drop the sub-classifiers of least total weight, but none that is the latest of its task."""
-        if self.max_models is not None:
-            self.keep_at_most(self.max_models)
+        if self.settings.max_models is not None:
+            self.keep_at_most(self.settings.max_models)
 
     def keep_at_most(self, limit: int) -> None:
-        """Drop the sub-classifiers of least total weight beyond a limit, but none that is the latest of its task."""
+        """Drop the sub-classifiers of least total weight beyond a limit, but none that still learns."""
         excess = len(self.active) - limit
         if excess <= 0:
             return
@@ -315,6 +383,13 @@ class Ensemble:
         """Return the weight of every member's vote on a target task."""
         alpha: Floats = self.judged(task)[0, 0]
         return alpha
+
+    def source_share(self, task: int) -> float:
+        """Return the share of the weight on a target task of members not trained on it; 0 without weight."""
+        weights, active = self.weights(task), self.active
+        total = weights[active].sum()
+        own = weights[active[self.owners()[active] == task]].sum()
+        return float((total - own) / total) if total > 0 else 0.0
 
     def explain(self, task: int) -> list[dict[str, Any]]:
         """Return which sub-classifiers carry the vote on a target task, the heaviest first."""
@@ -338,6 +413,10 @@ class Ensemble:
                 )
         return rows
 
+    def load_kernels(self) -> None:
+        """Compile the kernels that a few examples would not call, or load them from the cache."""
+        self.models.load_advance_kernels()
+
     def _new_member(self, tasks: StreamTasks, task: int, active: bool) -> int:
         self._owner = None
         label = tasks.labels[task]
@@ -348,8 +427,8 @@ class Ensemble:
             self._make_room(h + 1)
             self.origins.append(None)
         self.origins[h] = Origin(tasks.name, label, int(tasks.concepts[task]))
-        self.members.classifier[h] = self.bank.add()[0]
-        self.members.key[h] = member_key(self.seed, tasks.name, label, int(tasks.made[task]))
+        self.members.classifier[h] = self.models.add()[0]
+        self.members.key[h] = member_key(self.settings.seed, tasks.name, label, int(tasks.made[task]))
         tasks.made[task] += 1
         self.members.active[h] = active
         self.members.learns[h] = True
@@ -358,12 +437,12 @@ class Ensemble:
     def _retire(self, h: int) -> None:
         """Let a sub-classifier learn no more."""
         self.members.learns[h] = False
-        self.driver.freeze(int(self.members.classifier[h]))
+        self.models.freeze(int(self.members.classifier[h]))
 
     def _drop_member(self, h: int) -> None:
         self._owner = None
-        self.driver.thaw(int(self.members.classifier[h]))
-        self.bank.remove([self.members.classifier[h]])
+        self.models.thaw(int(self.members.classifier[h]))
+        self.models.remove(self.members.classifier[h : h + 1].copy())
         clear_member(self.members, h)
         self.records[:, :, h] = 0
         self.origins[h] = None

@@ -1,4 +1,4 @@
-"""The arrays of an ensemble's sub-classifiers, and where each comes from."""
+"""The arrays of an ensemble's sub-classifiers, where each comes from, and the buffers of its kernels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from marlene.kernels.ensemble.performance import LANES
 from marlene.kernels.ensemble.resampling import mix_many
-from marlene.kernels.ensemble.state import Members
+from marlene.kernels.ensemble.state import Jobs, Members, Work
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Arrays
 
 TRAINED = ("classifier", "offered", "key", "active", "learns")
-"""Fields of `Members` that are part of what was learnt; the others are about the example at hand."""
+"""Fields of `Members` that were learnt; the others are about the current example."""
 SAID = ("positive", "negative", "node", "branch", "bayes")
-"""Fields with a row for each value the example at hand may come with."""
+"""Fields with a row for each value of the given label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +95,24 @@ def clear_member(members: Members, h: int) -> None:
 def saved_fields(members: Members, count: int) -> Arrays:
     """Return copies of the fields that are part of what was learnt."""
     return {name: getattr(members, name)[:count].copy() for name in TRAINED}
+
+
+def with_own_votes(members: Members) -> Members:
+    """Copy with separate vote buffers."""
+    return members._replace(
+        learns=np.zeros_like(members.learns),
+        clock=members.clock.copy(),
+        **{name: np.zeros_like(getattr(members, name)) for name in SAID},
+    )
+
+
+def new_work(capacity: int, n_tasks: int, n_features: int, values: int) -> Work:
+    """Return buffers for so many members, tasks, features, and values of the given label."""
+    return Work(
+        jobs=Jobs(*(np.zeros(2 * n_tasks, np.int64) for _ in range(4))),
+        queue=np.zeros(max(capacity, 2 * n_tasks), np.int64),
+        before=np.zeros((2, values, capacity if values > 1 else 0)),
+        scratch=np.zeros((3, capacity)),
+        dense=np.zeros(n_features),
+        shortage=np.zeros(3, np.int64),
+    )

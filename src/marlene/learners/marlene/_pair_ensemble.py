@@ -13,26 +13,32 @@ import numpy as np
 
 from marlene.drift import DRIFT
 from marlene.kernels.ensemble import state as kernels
-from marlene.kernels.ensemble.pairs import sweep
+from marlene.kernels.ensemble.pairs import PairTasks, sweep
 from marlene.kernels.ensemble.performance import COLUMNS, LANES
-from marlene.learners.marlene._driver import Block, apart
-from marlene.learners.marlene._ensemble import NO_PROBABILITIES, Ensemble
+from marlene.learners.marlene._ensemble import NO_PROBABILITIES, NO_TASKS, Ensemble
+from marlene.learners.marlene._members import with_own_votes
+from marlene.learners.marlene._pairs import with_given_label
 from marlene.learners.marlene._tasks import NONE, StreamTasks
 from marlene.learners.marlene._waiting import WaitingRows
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from marlene._common.arrays import Codes, Floats, Ints, Labels
+    from marlene.drift import DetectorBank
+    from marlene.kernels.ensemble.state import Batch
     from marlene.kernels.rows import Rows
+    from marlene.learners.classifiers._protocol import ClassifierBank
+    from marlene.learners.marlene._ensemble import EnsembleSettings
 
     Pair = tuple[Hashable, Hashable]
 
+BINARY = 2
 PRECISE_UP_TO = 100
-"""So many target pairs have records of double precision; those of more take half the memory."""
+"""Up to this many target pairs have records of double precision; those of more take half the memory."""
 WORTH_A_THREAD = 200_000
-"""Records for which a thread of its own pays."""
-NO_LABELS = np.zeros(0, np.int8)
+"""The number of records for which one more thread pays."""
+NO_LABELS = np.zeros((0, 0), np.int8)
 NO_MEMBERS = np.zeros(0, np.int64)
 NO_VOTES = np.zeros((0, 0, 2, 2))
 NO_RECORDS = np.zeros((0, COLUMNS, 0))
@@ -41,52 +47,86 @@ NO_RECORDS = np.zeros((0, COLUMNS, 0))
 class PairEnsemble(Ensemble):
     """An ensemble whose tasks are ordered pairs (given label, label).
 
-    Examples come twice: with the value 0 and with the value 1 of the given label as one more feature. Attributes beside
-    those of an ensemble say how pairs vote.
+    Examples come twice: with the value 0 and with the value 1 of the given label as one more feature.
 
-    Attributes
+    Parameters
     ----------
+    bank, detectors, settings
+        As for `Ensemble`.
+    labels
+        The ensemble of the same streams whose tasks are labels.
     both
-        Whether they vote for both values of the given label, or only for the one that is assumed.
+        Whether pairs vote for both values of the given label, or only for the predicted one.
     own
-        Whether only sub-classifiers trained on the pair itself vote on it.
+        Whether only sub-classifiers trained on a pair vote on it.
     by_prediction
-        Whether they are judged by what they say given the predicted value instead of the true one.
-    columns
-        The column of every label of every stream.
+        Whether pairs are judged given the predicted value instead of the true one.
     """
 
     values = 2
-    both = False
-    own = False
-    by_prediction = False
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:  # noqa: ANN401 (those of an ensemble)
-        super().__init__(*arguments, **settings)
-        self.columns: dict[str | None, dict[Hashable, int]] = {None: {}}
+    def __init__(
+        self,
+        bank: ClassifierBank,
+        detectors: DetectorBank,
+        settings: EnsembleSettings,
+        labels: Ensemble,
+        *,
+        both: bool,
+        own: bool,
+        by_prediction: bool,
+    ) -> None:
+        super().__init__(bank, detectors, settings)
+        self._labels = labels
+        self.both = both
+        self.own = own
+        self.by_prediction = by_prediction
         self._votes: Floats = NO_VOTES
+        self._assumed: Labels = NO_LABELS
         self._waiting = WaitingRows()
         self._lists = NO_MEMBERS, NO_MEMBERS, NO_MEMBERS
 
+    def add_features(self, widened: Mapping[int, int], kinds: Sequence[int]) -> None:
+        """Let nominal features have more values, and append features; the given label has a column of its own."""
+        shifted = {c + (self.given is not None and c >= self.given): n for c, n in widened.items()}
+        super().add_features(shifted, kinds)
+
+    def feature_kinds(self, kinds: list[int]) -> list[int]:
+        """Return the kinds of all features of the bank: those of the learner, and the given label."""
+        return kinds if self.given is None else [*kinds[: self.given], BINARY, *kinds[self.given :]]
+
+    def add_given_label(self) -> None:
+        """Append the feature that holds the given label, once."""
+        if self.given is None:
+            self.given = self.models.n_features
+            self.models.add_features([BINARY])
+
     def add_pairs(self, stream: str | None, pairs: Sequence[Pair]) -> None:
-        """Start a sub-classifier for each pair the stream has not had yet."""
+        """Start a sub-classifier for each pair that is new to the stream."""
         tasks = self.streams.setdefault(stream, StreamTasks(stream))
         new = [pair for pair in pairs if pair not in tasks.column]
         self.add_tasks(tasks, new, *self._columns(stream, new))
 
     def columns_of(self, tasks: StreamTasks) -> tuple[Ints, Ints]:
-        """Return the columns of the labels of tasks, and of the labels these are given."""
+        """Return the columns of the tasks' labels, and of their given labels."""
         return self._columns(tasks.name, tasks.labels)
 
     def _columns(self, stream: str | None, pairs: Sequence[Any]) -> tuple[Ints, Ints]:
-        column = self.columns[stream]
+        column = self._labels.streams[stream].column
         label, given = (np.array([column[pair[side]] for pair in pairs], np.int64) for side in (1, 0))
         return label, given
 
     def could_have(self, tasks: StreamTasks, label: Hashable) -> bool:
         """Tell whether a sub-classifier of a stream can have learnt a pair."""
-        column = self.columns[tasks.name]
+        column = self._labels.streams[tasks.name].column
         return isinstance(label, tuple) and len(label) == 2 and label[0] in column and label[1] in column
+
+    def signal_drift(self, stream: str | None, labels: Sequence[Hashable]) -> None:
+        """Begin a new concept of all pairs that predict one of the labels."""
+        tasks, drifted = self.streams.get(stream, NO_TASKS), set(labels)
+        for task, pair in enumerate(tasks.labels):
+            if pair[1] in drifted:  # type: ignore[index]
+                self._begin_concept(tasks, task)
 
     def record_layout(self, n_tasks: int, capacity: int) -> tuple[tuple[int, int, int], type[np.floating[Any]]]:
         """Return shape and precision of the records; where a pair's own sub-classifiers vote alone, each has one."""
@@ -116,10 +156,10 @@ class PairEnsemble(Ensemble):
             return super().judged(task)
         return np.where(self.owners() == task, super().judged(0), 0.0)
 
-    def _voters(self) -> tuple[Ints, Ints, int]:
-        """Return pair by pair its own sub-classifiers, where those of each begin, and how many there are at most.
+    def _own_members(self) -> tuple[Ints, Ints, int]:
+        """Return the voters pair by pair, where those of each pair begin, and how many a pair has at most.
 
-        Where all sub-classifiers vote there are no such lists.
+        Where all sub-classifiers vote, the lists are empty.
         """
         if not self.own:
             return NO_MEMBERS, NO_MEMBERS, len(self.origins)
@@ -132,67 +172,69 @@ class PairEnsemble(Ensemble):
         _, by_task, starts = self._lists
         return by_task, starts, int(np.diff(starts).max(initial=0))
 
-    def learn(self, tasks: StreamTasks, rows: Rows, truth: Labels, assumed: Labels, votes: Floats) -> None:
-        """Learn rows one after the other; where labels are assumed, write what was said of each before it was learnt.
+    def learn_pairs(self, tasks: StreamTasks, rows: Rows, truth: Labels, assumed: Labels, votes: Floats) -> None:
+        """Learn rows one after the other; where labels are assumed, write the votes before each row is learnt.
 
         `votes` has P(0) and P(1) for every row, task and value of the given label.
         """
-        target = tasks.name is None
-        block = Block(rows, truth, NO_PROBABILITIES, target, self.clock, assumed if target else None)
-        with self._sweeping(votes):
-            self.advance(tasks, block)
+        batch = self._batch(self._both_forms(rows), truth, NO_PROBABILITIES, everyone=tasks.name is None)
+        with self._sweeping(assumed if tasks.name is None else NO_LABELS, votes):
+            self.advance(tasks, batch)
 
-    def ask(self, rows: Rows, assumed: Labels, votes: Floats) -> None:
-        """Write what is said of every row."""
-        members, nothing = apart(self.members), StreamTasks(None).arrays()
-        block = Block(rows, assumed[:0], NO_PROBABILITIES, True, 0, assumed)
-        with self._sweeping(votes):
-            while self.driver.run(members, len(self.origins), NO_RECORDS, nothing, block) != kernels.DONE:
-                self._note_vote(block, block.row - 1)
+    def vote(self, rows: Rows, assumed: Labels, votes: Floats) -> None:
+        """Write the votes on every row."""
+        voters = self._voters(with_own_votes(self.members))
+        batch = self._batch(self._both_forms(rows), NO_LABELS, NO_PROBABILITIES, everyone=True)._replace(clock=0)
+        with self._sweeping(assumed, votes):
+            while self._advance(voters, NO_TASKS.arrays, batch) != kernels.DONE:
+                self._note_vote(int(batch.position[kernels.ROW]) - 1)
                 self._waiting.note_nothing_learnt()
                 self._sweep_if_full()
 
+    def _both_forms(self, rows: Rows) -> Rows:
+        return with_given_label(rows, self.given or 0)
+
     @contextmanager
-    def _sweeping(self, votes: Floats) -> Iterator[None]:
-        """Let votes go there, and let no row wait afterwards: interrupted, too, those that wait are accounted for."""
-        self._votes = votes
+    def _sweeping(self, assumed: Labels, votes: Floats) -> Iterator[None]:
+        """Take votes given these labels; leave no row in the buffer, not even when interrupted."""
+        self._assumed, self._votes = assumed, votes
         try:
             yield
         finally:
             self._sweep()
             self._waiting.clear()
-            self._votes = NO_VOTES
+            self._assumed, self._votes = NO_LABELS, NO_VOTES
 
-    def _driven_records(self) -> Floats:
+    def _kept_records(self) -> Floats:
         return NO_RECORDS
 
-    def _judge(self, block: Block) -> None:
-        """Let a row wait, of which it is known what was said before and after training."""
-        row = block.row - 1
-        self._note_vote(block, row)
-        condition = block.assumed[row] if self.by_prediction else block.truth[row]
-        self._waiting.note_judgement(self.members, len(self.origins), block.truth[row], condition)
+    def _judge(self, batch: Batch) -> None:
+        """Put a row into the buffer, with its votes before and after training."""
+        row = int(batch.position[kernels.ROW]) - 1
+        self._note_vote(row)
+        condition = self._assumed[row] if self.by_prediction else batch.truth[row]
+        self._waiting.note_judgement(self.members, len(self.origins), batch.truth[row], condition)
         self._sweep_if_full()
 
-    def _note_vote(self, block: Block, row: int) -> None:
-        """Note what was said of a row before training, if that is not done."""
-        self._waiting.make_room(len(self.columns[None]), len(self.target), self.records)
+    def _note_vote(self, row: int) -> None:
+        """Put the votes on a row before training into the buffer, unless they are there."""
+        self._waiting.make_room(len(self._labels.target), len(self.target), self.records)
         if not self._waiting.voted:
-            wanted = len(block.assumed) > 0 and len(self._votes) > 0
-            assumed = block.assumed[row] if wanted else NO_LABELS
-            self._waiting.note_vote(row, self.driver.before, len(self.origins), assumed)
+            wanted = len(self._assumed) > 0 and len(self._votes) > 0
+            assumed = self._assumed[row] if wanted else NO_LABELS.ravel()
+            self._waiting.note_vote(row, self.before, len(self.origins), assumed)
 
-    def _prepare_change(self, block: Block, tasks: StreamTasks, signals: Codes) -> None:
+    def _prepare_change(self, tasks: StreamTasks, signals: Codes, row: int) -> None:
         """Sweep through the records that will be reset.
 
-        For others it is too early: members come and go that have no records yet, and it is known who was there. Only
-        where records are few, or sub-classifiers may have to go, all are swept.
+        The others can wait: the buffer knows which members were there. All are swept where records are few, or where
+        sub-classifiers may have to go.
         """
         if tasks.name is not None:
             return
-        self._note_vote(block, block.row)
+        self._note_vote(row)
         drifting = np.flatnonzero(signals == DRIFT).tolist()
-        if self.own or (drifting and self.max_models is not None):
+        if self.own or (drifting and self.settings.max_models is not None):
             self._sweep()
         else:
             for task in drifting:
@@ -203,10 +245,10 @@ class PairEnsemble(Ensemble):
             self._sweep()
 
     def _sweep(self) -> None:
-        """Let all rows that wait be voted on and judged; threads share the tasks out among them."""
+        """Vote on all rows of the buffer and judge them; threads share the tasks."""
         if self._waiting.steps == 0:
             return
-        n_tasks, (_, _, count) = len(self.target), self._voters()
+        n_tasks, (_, _, count) = len(self.target), self._own_members()
         n_parts = max(1, min(_cores(), n_tasks * count // WORTH_A_THREAD))
         if n_parts == 1:
             self._sweep_part(0, n_tasks)
@@ -216,35 +258,24 @@ class PairEnsemble(Ensemble):
             try:
                 for one in parts:
                     one.result()
-            finally:  # interrupted, too, no task is swept by two threads
+            finally:  # also when interrupted: no task may be swept by two threads
                 wait(parts)
         self._waiting.swept()
 
     def _sweep_part(self, first: int, last: int) -> None:
-        """Let the rows that wait be voted on and judged for some tasks."""
-        tasks, waiting = self.target, self._waiting
-        sweep(
-            self.records,
-            tasks.label,
-            tasks.given,
-            first,
-            last,
-            waiting.arrays,
-            waiting.done,
-            waiting.steps,
-            self.both,
-            self._votes[waiting.first_row :],
-            *self._voters(),
-        )
+        """Vote on the rows of the buffer and judge them, for some tasks."""
+        tasks = PairTasks(self.target.label, self.target.given, *self._own_members())
+        waiting, votes = self._waiting, self._votes[self._waiting.first_row :]
+        sweep(self.records, tasks, first, last, waiting.arrays, waiting.steps, self.both, votes)
 
-    @staticmethod
-    def load_kernels() -> None:
+    def load_kernels(self) -> None:
         """Compile the kernels for records of either precision, or load them from the cache."""
-        tasks = NO_MEMBERS
+        super().load_kernels()
+        tasks = PairTasks(NO_MEMBERS, NO_MEMBERS, NO_MEMBERS, NO_MEMBERS, 0)
         for real in (np.float64, np.float32):
             waiting, records = WaitingRows(), np.zeros((0, COLUMNS, LANES), real)
             waiting.make_room(1, 0, records)
-            sweep(records, tasks, tasks, 0, 0, waiting.arrays, waiting.done, 0, False, NO_VOTES, tasks, tasks, 0)
+            sweep(records, tasks, 0, 0, waiting.arrays, 0, False, NO_VOTES)
 
 
 @cache

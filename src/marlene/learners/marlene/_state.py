@@ -8,7 +8,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import zeros_on_demand
-from marlene._common.states import arrays_under, plain, require
+from marlene._common.states import arrays_under, plain, require, with_prefix
 from marlene.drift import BANKS
 from marlene.learners.classifiers._bases import NOT_SAVED, saved_bank
 from marlene.learners.marlene._ensemble import FIRST_CAPACITY
@@ -16,9 +16,10 @@ from marlene.learners.marlene._members import TRAINED, Origin, empty_members, sa
 from marlene.learners.marlene._tasks import NONE, StreamTasks
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
     from marlene._common.arrays import Array, Arrays
+    from marlene.kernels.ensemble.state import Members
     from marlene.learners.marlene._ensemble import Ensemble
 
 
@@ -31,18 +32,17 @@ def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
     if ensemble.detectors.settings()["name"] not in BANKS:
         raise MarleneError(NOT_SAVED)
     count = len(ensemble.origins)
-    arrays: Arrays = {f"forest.{name}": array for name, array in bank.state().items()}
-    arrays |= {f"detectors.{name}": array for name, array in ensemble.detectors.state().items()}
-    arrays |= {f"members.{name}": array for name, array in saved_fields(ensemble.members, count).items()}
+    arrays = ensemble.models.state() | with_prefix(ensemble.detectors.state(), "detectors.")
+    arrays |= with_prefix(saved_fields(ensemble.members, count), "members.")
     arrays["records"] = ensemble.records[:, :, :count].copy()
     streams = []
     for number, tasks in enumerate(ensemble.streams.values()):
-        arrays |= {f"stream{number}.{name}": getattr(tasks, name).copy() for name in TASK_ARRAYS}
+        arrays |= with_prefix({name: getattr(tasks, name).copy() for name in TASK_ARRAYS}, f"stream{number}.")
         arrays[f"stream{number}.drifts"] = np.array(tasks.drifts, np.int64).reshape(-1, 2)
         streams.append({"name": tasks.name, "labels": [_listed(label) for label in tasks.labels], "seen": tasks.seen})
     header = {
-        "bank": name,
-        "forest": bank.settings(),
+        "base": [name, bank.settings()],
+        "given": ensemble.given,
         "detectors": ensemble.detectors.settings(),
         "streams": streams,
         "origins": [o and [o.stream, _listed(o.label), o.number] for o in ensemble.origins],
@@ -51,67 +51,67 @@ def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
     return header, arrays
 
 
-def restore_ensemble(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    """Fill an empty ensemble of the same settings; what cannot come from `ensemble_state` is an error."""
-    try:
-        _restore(ensemble, header, arrays)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        if isinstance(error, MarleneError):
-            raise
-        raise MarleneError(f"not the state of a learner, or damaged: {error}") from error
-
-
-def _restore(ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    kind: Any = type(ensemble.bank)
-    forest = kind.from_state(arrays_under(arrays, "forest."), header["forest"])
-    detectors = BANKS[header["detectors"]["name"]].from_state(arrays_under(arrays, "detectors."))
+def restore_ensemble(
+    ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str, Array], kinds: list[int]
+) -> None:
+    """Fill an empty ensemble of the same settings, over features of these kinds; refuse any other state."""
+    ensemble.given = header["given"]
+    ensemble.models.restore(arrays, ensemble.feature_kinds(kinds))
+    ensemble.adopt(BANKS[header["detectors"]["name"]].from_state(arrays_under(arrays, "detectors.")))
     origins = [o and Origin(o[0], _unlisted(o[1]), int(o[2])) for o in header["origins"]]
-    count = len(origins)
-    capacity = max(FIRST_CAPACITY, whole_lanes(count))
-    members = empty_members(capacity, ensemble.values)
-    for name in TRAINED:
-        getattr(members, name)[:count] = arrays[f"members.{name}"]
     taken = [h for h, origin in enumerate(origins) if origin]
-    require(set(members.classifier[taken].tolist()) <= set(forest.ids.tolist()), "the trees of the sub-classifiers")
-    require(len(set(members.classifier[taken].tolist())) == len(taken), "the trees of the sub-classifiers")
-    free = [h for h in range(count) if not origins[h]]
-    require(not members.active[free].any(), "the active sub-classifiers")
-    require(bool((members.offered >= 0).all()), "the numbers of examples")
-    streams: dict[str | None, StreamTasks] = {}
-    for number, stream in enumerate(header["streams"]):
-        tasks = StreamTasks(stream["name"])
-        tasks.labels = [_unlisted(label) for label in stream["labels"]]
-        tasks.column = {label: i for i, label in enumerate(tasks.labels)}
-        tasks.label, tasks.given = ensemble.columns_of(tasks)
-        tasks.seen = int(stream["seen"])
-        for name in TASK_ARRAYS:
-            array = np.array(arrays[f"stream{number}.{name}"], np.int64)
-            require(array.shape == (len(tasks.column),), f"the tasks of stream {stream['name']!r}")
-            setattr(tasks, name, array)
-        tasks.drifts = [(int(time), int(task)) for time, task in arrays[f"stream{number}.drifts"]]
-        require(set(tasks.latest.tolist()) <= set(taken), "the latest sub-classifiers")
-        require(set(tasks.background.tolist()) - {NONE} <= set(taken), "the background classifiers")
-        require(set(tasks.detector.tolist()) <= set(detectors.ids.tolist()), "the detectors")
-        require(all(0 <= task < len(tasks) for _, task in tasks.drifts), "the drifts")
-        streams[tasks.name] = tasks
-    require(None in streams, "there is no target")
+    members = _restored_members(ensemble, arrays, len(origins), taken)
+    streams = _restored_streams(ensemble, header["streams"], arrays, set(taken))
     require(all(ensemble.could_have(streams[o.stream], o.label) for o in origins if o), "the sub-classifiers")
-    for name in ("latest", "background", "detector"):
-        used = np.concatenate([getattr(tasks, name) for tasks in streams.values()])
-        used = used[used != NONE]
-        require(len(set(used.tolist())) == len(used), f"the same {name} in two tasks")
-    learning = np.concatenate([np.append(tasks.latest, tasks.background) for tasks in streams.values()])
-    require(len(set(learning.tolist()) - {NONE}) == int((learning != NONE).sum()), "the background classifiers")
-    records = zeros_on_demand(*ensemble.record_layout(len(streams[None]), capacity))
-    records[:, :, :count] = arrays["records"]
-    ensemble.adopt(forest, detectors)
+    records = zeros_on_demand(*ensemble.record_layout(len(streams[None]), len(members.classifier)))
+    records[:, :, : len(origins)] = arrays["records"]
     ensemble.streams, ensemble.origins = streams, origins
-    ensemble.free = free
+    ensemble.free = [h for h in range(len(origins)) if not origins[h]]
     ensemble.members, ensemble.records = members, records
     ensemble.clock = int(header["clock"])
     for h in taken:
         if not members.learns[h]:
-            ensemble.driver.freeze(int(members.classifier[h]))
+            ensemble.models.freeze(int(members.classifier[h]))
+
+
+def _restored_members(ensemble: Ensemble, arrays: Mapping[str, Array], count: int, taken: list[int]) -> Members:
+    members = empty_members(max(FIRST_CAPACITY, whole_lanes(count)), ensemble.values)
+    for name in TRAINED:
+        getattr(members, name)[:count] = arrays[f"members.{name}"]
+    used = members.classifier[taken].tolist()
+    require(set(used) <= set(ensemble.models.ids()), "the classifiers of the sub-classifiers")
+    require(len(set(used)) == len(taken), "the classifiers of the sub-classifiers")
+    require(not np.delete(members.active, taken).any(), "the active sub-classifiers")
+    require((members.offered >= 0).all(), "the numbers of examples")
+    return members
+
+
+def _restored_streams(
+    ensemble: Ensemble, headers: Iterable[Mapping[str, Any]], arrays: Mapping[str, Array], taken: set[int]
+) -> dict[str | None, StreamTasks]:
+    streams: dict[str | None, StreamTasks] = {}
+    detectors = set(ensemble.detectors.ids.tolist())
+    for number, stream in enumerate(headers):
+        own = arrays_under(arrays, f"stream{number}.")
+        tasks = streams[stream["name"]] = StreamTasks(stream["name"])
+        tasks.labels = [_unlisted(label) for label in stream["labels"]]
+        saved = {name: np.array(own[name], np.int64) for name in TASK_ARRAYS}
+        fits = all(array.shape == (len(set(tasks.labels)),) for array in saved.values())
+        require(fits, f"the tasks of stream {stream['name']!r}")
+        label, given = ensemble.columns_of(tasks)
+        tasks.set(tasks.labels, saved | {"label": label, "given": given})
+        tasks.seen = int(stream["seen"])
+        tasks.drifts = [(int(time), int(task)) for time, task in own["drifts"]]
+        require(set(tasks.latest.tolist()) <= taken, "the latest sub-classifiers")
+        require(set(tasks.background.tolist()) - {NONE} <= taken, "the background classifiers")
+        require(set(tasks.detector.tolist()) <= detectors, "the detectors")
+        require(all(0 <= task < len(tasks) for _, task in tasks.drifts), "the drifts")
+    require(None in streams, "there is no target")
+    for names in (("latest", "background"), ("detector",)):
+        used = np.concatenate([getattr(tasks, name) for tasks in streams.values() for name in names])
+        used = used[used != NONE]
+        require(len(set(used.tolist())) == len(used), f"the same {' or '.join(names)} in two tasks")
+    return streams
 
 
 def _listed(label: Hashable) -> Any:  # noqa: ANN401 (what JSON has)

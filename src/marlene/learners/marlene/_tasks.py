@@ -9,7 +9,7 @@ import numpy as np
 from marlene.kernels.ensemble.state import Tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from marlene._common.arrays import Ints
 
@@ -21,8 +21,8 @@ ARRAYS = ("latest", "background", "detector", "concepts", "made", "label", "give
 class StreamTasks:
     """For every task of a stream its latest and its background member, its detector, and its concepts so far.
 
-    `made` counts all sub-classifiers a task ever had, those dropped again included: no two draw the same numbers.
-    `signal` is what the detectors said of the last example.
+    `made` counts all sub-classifiers a task ever had, dropped ones included: no two draw the same random numbers.
+    `arrays` is what kernels see: the same arrays, not copies.
 
     Parameters
     ----------
@@ -30,44 +30,42 @@ class StreamTasks:
         The stream's name; None is the target.
     """
 
+    latest: Ints
+    background: Ints
+    detector: Ints
+    concepts: Ints
+    made: Ints
+    label: Ints
+    given: Ints
+
     def __init__(self, name: str | None) -> None:
         self.name = name
-        self.labels: list[Hashable] = []
-        self.column: dict[Hashable, int] = {}
-        self.latest: Ints = np.zeros(0, np.int64)
-        self.background: Ints = np.zeros(0, np.int64)
-        self.detector: Ints = np.zeros(0, np.int64)
-        self.concepts: Ints = np.zeros(0, np.int64)
-        self.made: Ints = np.zeros(0, np.int64)
-        self.label: Ints = np.zeros(0, np.int64)
-        self.given: Ints = np.zeros(0, np.int64)
-        self.signal = np.zeros(0, np.uint8)
         self.seen = 0
         self.drifts: list[tuple[int, int]] = []
+        self.set([], {array: np.zeros(0, np.int64) for array in ARRAYS})
 
     def __len__(self) -> int:
         return len(self.labels)
 
+    def set(self, labels: Sequence[Hashable], arrays: Mapping[str, Ints]) -> None:
+        """Replace labels and arrays."""
+        self.labels = list(labels)
+        self.column = {label: i for i, label in enumerate(labels)}
+        for name in ARRAYS:
+            setattr(self, name, arrays[name])
+        signal = np.zeros(len(labels), np.uint8)
+        self.arrays = Tasks(self.latest, self.background, self.detector, self.label, self.given, signal)
+
     def extend(self, labels: Sequence[Hashable], detectors: Ints, columns: Ints, given: Ints) -> None:
-        """Add tasks that have no sub-classifiers yet: columns of the stream's labels, perhaps given others."""
-        self.column.update({label: len(self.labels) + i for i, label in enumerate(labels)})
-        self.labels.extend(labels)
+        """Add tasks without sub-classifiers: columns of the stream's labels, perhaps given others."""
         none, zero = np.full(len(labels), NONE), np.zeros(len(labels), np.int64)
         further = (none, none, detectors, zero, zero, columns, given)
-        for name, values in zip(ARRAYS, further, strict=True):
-            setattr(self, name, np.concatenate([getattr(self, name), values]))
+        longer = {n: np.concatenate([getattr(self, n), more]) for n, more in zip(ARRAYS, further, strict=True)}
+        self.set([*self.labels, *labels], longer)
 
     def remove(self, gone: Ints) -> None:
-        """Remove tasks; the times at which they drifted are forgotten."""
+        """Remove tasks, and forget when they drifted."""
         kept = np.delete(np.arange(len(self)), gone)
         place = {int(task): i for i, task in enumerate(kept)}
         self.drifts = [(time, place[task]) for time, task in self.drifts if task in place]
-        self.labels = [self.labels[task] for task in kept]
-        self.column = {label: i for i, label in enumerate(self.labels)}
-        for name in ARRAYS:
-            setattr(self, name, getattr(self, name)[kept])
-
-    def arrays(self) -> Tasks:
-        """Return what kernels see of the tasks: the same arrays, not copies."""
-        self.signal = np.zeros(len(self), np.uint8)
-        return Tasks(self.latest, self.background, self.detector, self.label, self.given, self.signal)
+        self.set([self.labels[task] for task in kept], {name: getattr(self, name)[kept] for name in ARRAYS})

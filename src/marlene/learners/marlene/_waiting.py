@@ -1,4 +1,4 @@
-"""Rows of which it is known what was said, and whose records are still to be swept."""
+"""The buffer of rows that were voted on, and whose records are still to be swept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 ROWS = 8
-"""So many rows wait. Records come from memory once for all of them, while what was said of them stays in the cache."""
+"""The size of the buffer. Records come from memory once for all its rows, while the votes stay in the cache."""
 UNKNOWN = -1
 
 
@@ -26,16 +26,15 @@ class WaitingRows:
     Attributes
     ----------
     arrays
-        What was said of the rows, as the kernel takes it.
-    done, steps
-        How many steps every task has made, and how many are known.
+        The votes on the rows, as the kernel takes them; `done` counts the steps every task has made.
+    steps
+        How many steps are known.
     first_row
-        The number of the first of the rows in its block.
+        The number of the first row in its batch.
     """
 
     def __init__(self) -> None:
         self.arrays = _empty(0, 0, np.float64)
-        self.done = np.zeros(0, np.int64)
         self.steps = 0
         self.first_row = 0
 
@@ -46,23 +45,23 @@ class WaitingRows:
 
     @property
     def full(self) -> bool:
-        """Whether no row can wait any more."""
+        """Whether the buffer is full."""
         return self.steps == 2 * ROWS
 
     def make_room(self, n_labels: int, n_tasks: int, records: Array) -> None:
-        """Have room for so many labels and tasks, and for as many members as there are records of."""
+        """Have room for so many labels and tasks, and for all members with records."""
         arrays, capacity = self.arrays, records.shape[2]
         more = capacity - arrays.active.shape[1]
         if self.steps == 0:
-            self.done = np.zeros(n_tasks, np.int64)
             if more > 0 or (arrays.truth.shape[1], arrays.active.dtype) != (n_labels, records.dtype):
                 self.arrays = _empty(n_labels, capacity, records.dtype)
+            self.arrays = self.arrays._replace(done=np.zeros(n_tasks, np.int64))
         elif more > 0:
             larger = {name: _widened(getattr(arrays, name), more) for name in ("before", "after", "active")}
             self.arrays = arrays._replace(**larger)
 
     def note_vote(self, row: int, said: Floats, count: int, assumed: Labels) -> None:
-        """Begin a row: what so many members said of it before training, and which labels are assumed, if any."""
+        """Begin a row: the votes of `count` members before training, and the assumed labels, if any."""
         place = self.steps // 2
         if place == 0:
             self.first_row = row
@@ -72,7 +71,7 @@ class WaitingRows:
         self.steps += 1
 
     def note_judgement(self, members: Members, count: int, truth: Labels, condition: Labels) -> None:
-        """End a row: what was said after training, by whom, and what is true."""
+        """End a row: the votes after training, who voted, and the true labels."""
         place, capacity = self.steps // 2, len(members.classifier)
         self.arrays.after[place, 0, :, :capacity] = members.positive
         self.arrays.after[place, 1, :, :capacity] = members.negative
@@ -87,14 +86,14 @@ class WaitingRows:
         self.steps += 1
 
     def swept(self) -> None:
-        """Take note that all tasks have made all steps; a row that is only voted on goes on waiting."""
+        """Take note that all tasks have made all steps; a row without judgement stays."""
         if not self.voted:
             self.clear()
 
     def clear(self) -> None:
-        """Let no row wait."""
+        """Empty the buffer."""
         self.steps = 0
-        self.done[:] = 0
+        self.arrays.done[:] = 0
 
 
 def _empty(n_labels: int, capacity: int, precision: npt.DTypeLike) -> Waiting:
@@ -107,6 +106,7 @@ def _empty(n_labels: int, capacity: int, precision: npt.DTypeLike) -> Waiting:
         truth=np.full(labels, UNKNOWN, np.int8),
         condition=np.full(labels, UNKNOWN, np.int8),
         counts=np.zeros((ROWS, 2), np.int64),
+        done=np.zeros(0, np.int64),
     )
 
 

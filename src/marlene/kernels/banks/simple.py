@@ -1,0 +1,110 @@
+"""A bank of naive Bayes or of linear classifiers, behind one set of functions.
+
+Kernels cannot take functions as arguments. Both banks therefore have one type, in which the arrays of the other one
+are empty, and `which` says whose turn it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from marlene.kernels.banks.linear import linear_learn, linear_scores, linear_vote, slope
+from marlene.kernels.banks.naive_bayes import bayes_learn, bayes_scores, bayes_vote
+from marlene.kernels.banks.scales import observe_row
+from marlene.kernels.compile import inlined, kernel, subkernel
+
+if TYPE_CHECKING:
+    from marlene._common.arrays import Floats, Ints
+    from marlene.kernels.banks.linear import Linear, LinearSettings
+    from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
+    from marlene.kernels.banks.scales import Scales
+    from marlene.kernels.rows import Rows
+
+BAYES, LINEAR = range(2)
+
+
+class SimpleBank(NamedTuple):
+    """A bank of simple classifiers; `which` is `BAYES` or `LINEAR`."""
+
+    which: int
+    bayes: Bayes
+    bayes_settings: BayesSettings
+    linear: Linear
+    linear_settings: LinearSettings
+    scales: Scales
+
+
+class Lesson(NamedTuple):
+    """What is learnt from a row: by which classifiers, which class, with which weight, and what each said before.
+
+    `said` is the vote for the positive class, 0.5 without evidence; `slopes` is work space.
+    """
+
+    ids: Ints
+    truth: Ints
+    weights: Ints
+    said: Floats
+    slopes: Floats
+
+
+@inlined
+def capacity(bank: SimpleBank) -> int:
+    """Return how many classifiers the arrays have room for."""
+    return len(bank.bayes.base) if bank.which == BAYES else len(bank.linear.bias)
+
+
+@inlined
+def write_scores(bank: SimpleBank, rows: Rows, row: int, out: Floats) -> None:
+    """Write the log odds of the positive class, by every classifier."""
+    if bank.which == BAYES:
+        bayes_scores(bank.bayes, bank.bayes_settings, bank.scales, rows, row, out)
+    else:
+        linear_scores(bank.linear, bank.scales, rows, row, out)
+
+
+@inlined
+def vote(bank: SimpleBank, i: int, score: float) -> tuple[float, float]:
+    """Return the votes for and against that follow from a classifier's log odds."""
+    if bank.which == BAYES:
+        return bayes_vote(bank.bayes, i, score)
+    return linear_vote(bank.linear, i, score)
+
+
+@subkernel
+def learn_row(bank: SimpleBank, rows: Rows, row: int, lesson: Lesson, count: int) -> None:
+    """Train the first `count` classifiers of a lesson on a row."""
+    if count > 0:
+        observe_row(bank.scales, rows, row)
+    if bank.which == BAYES:
+        for j in range(count):
+            i, y, k = lesson.ids[j], lesson.truth[j], lesson.weights[j]
+            bayes_learn(bank.bayes, bank.bayes_settings, bank.scales, rows, row, i, y, k)
+        return
+    for j in range(count):
+        lesson.slopes[j] = slope(bank.linear_settings, lesson.said[j], lesson.truth[j], lesson.weights[j])
+    linear_learn(bank.linear, bank.linear_settings, bank.scales, rows, row, lesson.ids, lesson.slopes, count)
+
+
+@kernel
+def bank_votes(bank: SimpleBank, rows: Rows, ids: Ints, out: Floats) -> None:
+    """Write the votes against and for (classifiers × 2) on the first row."""
+    score = np.empty(capacity(bank))
+    write_scores(bank, rows, 0, score)
+    for k in range(len(ids)):
+        out[k, 1], out[k, 0] = vote(bank, ids[k], score[ids[k]])
+
+
+@kernel
+def bank_train(bank: SimpleBank, rows: Rows, ids: Ints, truth: Ints, weights: Ints) -> None:
+    """Train classifiers on the first row, with a class and a weight for each."""
+    lesson = Lesson(ids, truth, weights, np.full(len(ids), 0.5), np.empty(len(ids)))
+    if bank.which == LINEAR:
+        score = np.empty(capacity(bank))
+        write_scores(bank, rows, 0, score)
+        for k in range(len(ids)):
+            positive, negative = vote(bank, ids[k], score[ids[k]])
+            if positive + negative > 0.0:
+                lesson.said[k] = positive
+    learn_row(bank, rows, 0, lesson, len(ids))

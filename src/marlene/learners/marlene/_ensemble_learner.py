@@ -1,0 +1,242 @@
+"""What BR-MARLENE, BRPW-MARLENE and Marlene share: a learner made of ensembles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+from marlene._common.states import arrays_under, require, with_prefix
+from marlene.drift import make_bank
+from marlene.kernels.ensemble.performance import NAMES
+from marlene.learners._saved import SavedLearner
+from marlene.learners.input._features import FeatureSpace
+from marlene.learners.input._space_state import restore_space, space_header, wanted_features
+from marlene.learners.marlene._ensemble import EnsembleSettings
+from marlene.learners.marlene._state import ensemble_state, restore_ensemble
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+    import river.base
+
+    from marlene._common.arrays import Array, Arrays, Floats
+    from marlene.drift import DetectorBank
+    from marlene.learners.marlene._ensemble import Ensemble
+    from marlene.learners.marlene._tasks import StreamTasks
+
+    RiverDetector = river.base.DriftDetector | river.base.BinaryDriftDetector
+    Source = tuple[str | None, Hashable]
+
+RESAMPLINGS = ("poisson", "expected")
+
+
+class EnsembleLearner(SavedLearner):
+    """A learner that owns a list of ensembles.
+
+    BR-MARLENE has one, BRPW-MARLENE one for labels and one for pairs of labels, Marlene one for each base classifier.
+    The tasks of the first are the labels. Parameters are those of `BRMarlene`.
+    """
+
+    _objects = ("base", "drift")
+    _method: ClassVar[str]
+    _ensembles: list[Any]
+
+    def __init__(
+        self,
+        drift: str | DetectorBank | RiverDetector | None,
+        features: str | Mapping[Hashable, str],
+        resampling: str,
+        seed: int,
+        max_models: int | None,
+    ) -> None:
+        self.drift = drift
+        self.features = features
+        self.resampling = resampling
+        self.seed = seed
+        self.max_models = max_models
+        if resampling not in RESAMPLINGS:
+            raise MarleneError(f"resampling must be one of {', '.join(RESAMPLINGS)}, not {resampling!r}")
+        if not isinstance(seed, int | np.integer):
+            raise MarleneError(f"seed must be a whole number, not {seed!r}")
+        if max_models is not None and max_models < 1:
+            raise MarleneError(f"max_models must be at least 1, not {max_models}")
+        self._space = FeatureSpace(features)
+        self._settings = EnsembleSettings(seed, resampling == "expected", max_models)
+        self._n_features = 0
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"seed": 1}
+
+    @property
+    def _ensemble(self) -> Any:  # noqa: ANN401 (an `Ensemble`)
+        """The first ensemble, whose tasks are the labels."""
+        return self._ensembles[0]
+
+    @property
+    def _label_ensembles(self) -> list[Any]:
+        """The ensembles whose tasks are the labels."""
+        return self._ensembles
+
+    def _labels(self, stream: str | None) -> list[Hashable]:
+        tasks = self._ensembles[0].streams.get(stream)
+        return [] if tasks is None else tasks.labels
+
+    def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
+        widened = {c: n_values for c, n_values in self._space.take_widened().items() if c < self._n_features}
+        kinds = self._space.forest_kinds(self._n_features)
+        for ensemble in self._ensembles:
+            ensemble.add_features(widened, kinds)
+        self._n_features = len(self._space)
+        for ensemble in self._label_ensembles:
+            ensemble.add_labels(stream, labels)
+
+    def _tasks(self, stream: str | None) -> StreamTasks:
+        if stream not in self._ensemble.streams:
+            raise MarleneError(f"there is no stream {stream!r}")
+        tasks: StreamTasks = self._ensemble.streams[stream]
+        return tasks
+
+    def _target_task(self, label: Hashable) -> int:
+        if label not in self._ensemble.target.column:
+            raise MarleneError(f"there is no target label {label!r}")
+        return int(self._ensemble.target.column[label])
+
+    def signal_drift(self, labels: Sequence[Hashable], stream: str | None = None) -> None:
+        """Let each of the labels begin a new concept now: an oracle's word instead of a detector's."""
+        known = self._tasks(stream).column
+        for label in labels:
+            if label not in known:
+                raise MarleneError(f"there is no label {label!r} in {'the target' if stream is None else repr(stream)}")
+        for ensemble in self._ensembles:
+            ensemble.signal_drift(stream, labels)
+
+    def aswr(self) -> float:
+        """Return the average source weight ratio: the weight of other labels and streams (paper, VII-C)."""
+        ratios = self.swr()
+        return float(np.mean(list(ratios.values()))) if ratios else 0.0
+
+    def swr(self) -> dict[Hashable, float]:
+        """Return for every target label the weight share of sub-classifiers not trained on it; 0 without weight."""
+        return {
+            label: float(np.mean([ensemble.source_share(task) for ensemble in self._label_ensembles]))
+            for task, label in enumerate(self._labels(None))
+        }
+
+    def explain(self, label: Hashable) -> list[dict[str, Any]]:
+        """Return which sub-classifiers carry the vote on a target label, the heaviest first.
+
+        Each comes with its stream (None: the target), label, concept number from 0, weight, share of all weight,
+        positive and negative predictive value; in `Marlene` also with its base.
+        """
+        task, ensembles = self._target_task(label), self._label_ensembles
+        rows: list[dict[str, Any]] = [row for ensemble in ensembles for row in ensemble.explain(task)]
+        for row in rows:
+            row["share"] /= len(ensembles)
+        return sorted(rows, key=lambda row: -row["share"])
+
+    def transfer_matrix(self) -> dict[Hashable, dict[Source, float]]:
+        """Return for every target label the share of its weight that each (stream, label) has."""
+        matrix: dict[Hashable, dict[Source, float]] = {}
+        for label in self._labels(None):
+            shares = matrix[label] = {}
+            for row in self.explain(label):
+                source = (row["stream"], row["label"])
+                shares[source] = shares.get(source, 0.0) + row["share"]
+        return matrix
+
+    def concepts(self, stream: str | None = None) -> dict[Hashable, list[int]]:
+        """Return for every label of a stream the numbers of the examples at which it drifted."""
+        times: dict[Hashable, set[int]] = {label: set() for label in self._tasks(stream).labels}
+        for ensemble in self._label_ensembles:
+            tasks = ensemble.streams[stream]
+            for time, task in tasks.drifts:
+                times[tasks.labels[task]].add(time)
+        return {label: sorted(found) for label, found in times.items()}
+
+    def records(self, label: Hashable) -> dict[str, Floats]:
+        """Return the performance records of a target label: TP, FP, TN, FN, SC, SW and α of every sub-classifier."""
+        task = self._target_task(label)
+        parts = []
+        for ensemble in self._label_ensembles:
+            active = ensemble.active
+            parts.append(np.vstack([ensemble.records[task][:, active], ensemble.judged(task)[0, :1, active].T]))
+        return dict(zip((*NAMES, "alpha"), np.hstack(parts), strict=True))
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of sub-classifiers, and of drifts in all streams."""
+        drifts = sum(len(tasks.drifts) for ensemble in self._ensembles for tasks in ensemble.streams.values())
+        return {"models": sum(len(ensemble.active) for ensemble in self._ensembles), "drifts": drifts}
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return everything, parameters included, as a JSON header and named arrays (copies)."""
+        headers: list[dict[str, Any]] = []
+        arrays: Arrays = {}
+        for number, ensemble in enumerate(self._ensembles):
+            header, own = ensemble_state(ensemble)
+            headers.append(header)
+            arrays |= with_prefix(own, f"ensemble{number}.")
+        return {
+            "method": self._method,
+            "parameters": self._parameters(),
+            "space": space_header(self._space),
+            "ensembles": headers,
+        }, arrays
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters that JSON can hold."""
+        return {
+            "features": wanted_features(self.features),
+            "resampling": self.resampling,
+            "seed": int(self.seed),
+            "max_models": None if self.max_models is None else int(self.max_models),
+        }
+
+    @classmethod
+    def _base_of(cls, saved: list[tuple[str, dict[str, Any]]]) -> Any:  # noqa: ANN401 (the parameter `base`)
+        """Return the parameter `base` that leads to banks of these names and settings."""
+        raise NotImplementedError
+
+    @classmethod
+    def _from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
+        if header["method"] != cls._method:
+            raise MarleneError(f"the state of method {header['method']!r}, expected {cls._method!r}")
+        parameters = dict(header["parameters"])
+        if not isinstance(parameters["features"], str):
+            parameters["features"] = dict(parameters["features"])
+        saved = header["ensembles"]
+        base = cls._base_of([part["base"] for part in saved])
+        model = cls(base=base, drift=_drift_of(saved[0]["detectors"]), **parameters)  # type: ignore[call-arg]
+        restore_space(model._space, header["space"])
+        model._restore(header, arrays)
+        return model
+
+    def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        kinds = self._space.forest_kinds()
+        for number, (ensemble, part) in enumerate(zip(self._ensembles, header["ensembles"], strict=True)):
+            restore_ensemble(ensemble, part, arrays_under(arrays, f"ensemble{number}."), kinds)
+        for ensemble in self._label_ensembles:
+            require(_labels_of(ensemble) == _labels_of(self._ensemble), "the labels")
+        self._n_features = len(self._space)
+
+    def load_kernels(self) -> None:
+        """Compile the kernels, or load them from the cache, before they are needed."""
+        trial = self.clone()
+        trial.test_then_train(np.zeros((2, 1)), np.array([[0, 1], [1, 0]]))
+        trial.predict_proba_many(np.zeros((1, 1)))
+        trial.signal_drift([0])
+        trial.explain(0)
+        for ensemble in trial._ensembles:  # noqa: SLF001 (of the same class)
+            ensemble.load_kernels()
+
+
+def _labels_of(ensemble: Ensemble) -> dict[str | None, list[Hashable]]:
+    return {name: tasks.labels for name, tasks in ensemble.streams.items()}
+
+
+def _drift_of(settings: Mapping[str, Any]) -> str | DetectorBank:
+    """Return the parameter `drift` that leads to a bank of these settings, its name if they are the defaults."""
+    bank = make_bank(settings)
+    return bank.name if make_bank(bank.name).settings() == bank.settings() else bank
