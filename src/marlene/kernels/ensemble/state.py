@@ -91,7 +91,7 @@ class Voters(NamedTuple):
     records
         Performance records (target tasks × columns × members).
     owner
-        The target task each member was trained on, -1 if none.
+        The target task each member was trained on, -1 if none; trees do not ask for it.
     transfer
         `OWN`, `GATED` or `FULL`.
     """

@@ -39,6 +39,7 @@ FIRST_CAPACITY = 8
 MANY_MEMBERS = 1000
 NO_PROBABILITIES = np.zeros((0, 0))
 NO_DETECTORS = DDMOCIBank()
+NO_OWNERS = np.zeros(0, np.int64)
 NO_TASKS = StreamTasks(None)
 
 
@@ -76,8 +77,6 @@ class Ensemble:
 
     values = 1
     """How many values the given label of an example can have."""
-    gate = FULL
-    """Who votes on a label: `OWN`, `GATED` or `FULL`."""
     given: int | None = None
     """The feature that holds the given label, if there is one."""
 
@@ -269,7 +268,7 @@ class Ensemble:
             self._work_sizes, self._work = sizes, new_work(*sizes)
 
     def _voters(self, members: Members) -> Voters:
-        return Voters(members, len(self.origins), self._kept_records(), self.owners(), self.gate)
+        return Voters(members, len(self.origins), self._kept_records(), NO_OWNERS, FULL)
 
     def _kept_records(self) -> Floats:
         """Return the records that the kernel reads and updates."""

@@ -8,14 +8,14 @@ import numpy as np
 
 from marlene.kernels.ensemble.over_banks import advance_bank, gate_weights
 from marlene.kernels.ensemble.performance import FN, TP
-from marlene.kernels.ensemble.state import FULL, GATED, OWN
+from marlene.kernels.ensemble.state import FULL, GATED, OWN, Voters
 from marlene.learners.marlene._ensemble import Ensemble
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Labels
     from marlene.banks import InputBank
     from marlene.drift import DetectorBank
-    from marlene.kernels.ensemble.state import Batch, Tasks, Voters
+    from marlene.kernels.ensemble.state import Batch, Members, Tasks
     from marlene.kernels.rows import Rows
     from marlene.learners.marlene._ensemble import EnsembleSettings
     from marlene.learners.marlene._tasks import StreamTasks
@@ -42,7 +42,7 @@ class GatedEnsemble(Ensemble):
     """
 
     def __init__(self, bank: InputBank, detectors: DetectorBank, settings: EnsembleSettings, transfer: str) -> None:
-        self.gate = TRANSFER[transfer]
+        self._gate = TRANSFER[transfer]
         super().__init__(bank, detectors, settings)
 
     def learn(self, tasks: StreamTasks, rows: Rows, truth: Labels, probabilities: Floats) -> None:
@@ -52,6 +52,9 @@ class GatedEnsemble(Ensemble):
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of the target tasks for every row."""
         super().predict(self.bank.inputs(rows), probabilities)
+
+    def _voters(self, members: Members) -> Voters:
+        return Voters(members, len(self.origins), self.records, self.owners(), self._gate)
 
     def _advance(self, voters: Voters, tasks: Tasks, batch: Batch) -> int:
         self._make_work_room(len(tasks.latest))
