@@ -1,4 +1,4 @@
-"""One probability out of several, each counting the more the closer it came to the truth so far."""
+"""Blend the probabilities of several ensembles; those with smaller errors so far count more."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
 
 
 MEMORY = 0.999
-"""What is left of the errors on examples of a class after each of them."""
+"""Decay of the errors in a class at each of its examples."""
 SHARPNESS = 4.0
-"""The weight of a voice is one over its error, to this power."""
+"""The weight of an ensemble is its error to minus this power."""
 SMALLEST_ERROR = 1e-3
 
 
 class Blend(NamedTuple):
-    """For every voice, label and class the sum of squared errors and the number of examples, both fading."""
+    """For every ensemble, label and class the sum of squared errors and the number of examples, both decaying."""
 
     errors: Floats
     examples: Floats
 
 
 @inlined
-def error_of(state: Blend, voice: int, q: int) -> float:
-    """Return the mean squared error of a voice on a label, both classes counting the same."""
-    negative = state.errors[voice, q, 0] / state.examples[voice, q, 0]
-    positive = state.errors[voice, q, 1] / state.examples[voice, q, 1]
+def error_of(state: Blend, e: int, q: int) -> float:
+    """Return the mean squared error of an ensemble on a label; both classes count the same."""
+    negative = state.errors[e, q, 0] / state.examples[e, q, 0]
+    positive = state.errors[e, q, 1] / state.examples[e, q, 1]
     return max(float(0.5 * (negative + positive)), SMALLEST_ERROR)
 
 
 @inlined
 def blended(state: Blend, said: Floats, row: int, q: int) -> float:
-    """Return the weighted mean of what the voices say of a label (voices × examples × labels); NaN if none does."""
+    """Return the weighted mean probability of a label (from ensembles × examples × labels); NaN without any."""
     total = weights = 0.0
-    for voice in range(len(said)):
-        p = said[voice, row, q]
+    for e in range(len(said)):
+        p = said[e, row, q]
         if not math.isnan(p):
-            weight = error_of(state, voice, q) ** -SHARPNESS
+            weight = error_of(state, e, q) ** -SHARPNESS
             total += weight * p
             weights += weight
     return total / weights if weights > 0.0 else np.nan
@@ -65,8 +65,8 @@ def blend_and_learn(state: Blend, said: Floats, truth: Labels, out: Floats) -> N
             y = truth[row, q]
             if y < 0:
                 continue
-            for voice in range(len(said)):
-                p = said[voice, row, q]
+            for e in range(len(said)):
+                p = said[e, row, q]
                 if not math.isnan(p):
-                    state.errors[voice, q, y] = MEMORY * state.errors[voice, q, y] + (p - y) ** 2
-                    state.examples[voice, q, y] = MEMORY * state.examples[voice, q, y] + 1.0
+                    state.errors[e, q, y] = MEMORY * state.errors[e, q, y] + (p - y) ** 2
+                    state.examples[e, q, y] = MEMORY * state.examples[e, q, y] + 1.0

@@ -1,9 +1,9 @@
-"""The performance table: how well every sub-classifier serves every target task, and the weights that follow.
+"""Performance records: how well every sub-classifier serves every target task, and the weights that follow.
 
-One array holds everything (tasks × columns × sub-classifiers); predictive values and weights follow from it. A pair of
-predictive values sums to 1, or is 0 and 0 while there is no prediction to judge by: no evidence, no vote. Loops go
-over whole lanes of eight sub-classifiers, and sums are taken lane by lane, so that they are the same whatever the
-capacity of the arrays.
+One array holds all records (tasks × columns × sub-classifiers). Predictive values and weights follow from it. PPV and
+1 - PPV are both 0 while there is no positive prediction to judge by, and so for NPV: without evidence there is no vote.
+Loops go over whole lanes of eight sub-classifiers, and sums are taken lane by lane, so that results do not depend on
+the capacity of the arrays.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def in_lanes(count: int) -> int:
 
 @inlined
 def lane_sum(values: Reals, stop: int, partial: Reals) -> float:
-    """Return the sum of the first `stop` values, whole lanes of them; `partial` is work space for an eighth as many.
+    """Return the sum of the first `stop` values, a multiple of `LANES`; `partial` is work space for an eighth as many.
 
-    The order of adding depends on `stop` only, and every step is one over many values at a time.
+    The order of adding depends on `stop` only, and every step adds many values at a time.
     """
     n = stop // LANES
     a, b, c, d = values[:n], values[n : 2 * n], values[2 * n : 3 * n], values[3 * n : 4 * n]
@@ -59,7 +59,7 @@ def lane_sum(values: Reals, stop: int, partial: Reals) -> float:
 
 @inlined
 def share(part: Real, other: Real, one: Real) -> tuple[Real, Real]:
-    """Return what part of their sum two counts are; 0 and 0 if there is nothing. `one` has their precision."""
+    """Return the shares of two counts in their sum; 0 and 0 if the sum is 0. `one` has their precision."""
     total = part + other
     scale = one / (total if total > 0 else one)
     return part * scale, other * scale
@@ -67,14 +67,14 @@ def share(part: Real, other: Real, one: Real) -> tuple[Real, Real]:
 
 @inlined
 def weight(correct: Real, wrong: Real, one: Real) -> Real:
-    """Return α = SC / (SC + SW), which may both be tiny; 0 if there is nothing."""
+    """Return α = SC / (SC + SW); 0 if both are 0. They may be tiny."""
     total = correct + wrong
     return correct / (total if total > 0 else one)
 
 
 @inlined
 def predictive_values(tp: Real, fp: Real, tn: Real, fn: Real, one: Real) -> tuple[Real, Real, Real, Real]:
-    """Return PPV, 1 - PPV, NPV and 1 - NPV, each class weighted as if both were equally frequent."""
+    """Return PPV, 1 - PPV, NPV and 1 - NPV for equal priors, as if both classes had the same size."""
     n_positive, n_negative = tp + fn, fp + tn
     per_positive = n_negative if n_negative > 0 else one
     per_negative = n_positive if n_positive > 0 else one
@@ -85,7 +85,7 @@ def predictive_values(tp: Real, fp: Real, tn: Real, fn: Real, one: Real) -> tupl
 
 @inlined
 def corrected(positive: Real, negative: Real, values: tuple[Real, Real, Real, Real]) -> tuple[Real, Real]:
-    """Return votes for and against, corrected by predictive values (paper, section IV)."""
+    """Return corrected votes (paper, section IV): v⁺ = p PPV + n (1 - NPV), v⁻ = n NPV + p (1 - PPV)."""
     ppv, not_ppv, npv, not_npv = values
     return positive * ppv + negative * not_npv, negative * npv + positive * not_ppv
 
@@ -131,10 +131,11 @@ def judge_votes(
     active: Reals,
     stop: int,
 ) -> None:
-    """Update the records of one task after an example of class `truth`, given raw votes and corrected ones.
+    """Update the records of one task after an example of class `truth`, given raw and corrected votes.
 
-    SC and SW grow by the corrected votes for and against the truth, shares of all, times how hard the example was;
-    then the raw prediction is counted.
+    1. The example is the harder, the more votes are wrong: hardness = Σ wrong / Σ right.
+    2. SC += hardness · right / Σ right and SW += hardness · wrong / Σ wrong, for each sub-classifier's own votes.
+    3. The raw prediction of each active sub-classifier is counted as TP, FP, TN or FN.
     """
     right, wrong = (votes[0], votes[1]) if truth else (votes[1], votes[0])
     sum_right, sum_wrong = lane_sum(right, stop, votes[2]), lane_sum(wrong, stop, votes[2])

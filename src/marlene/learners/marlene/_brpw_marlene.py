@@ -1,4 +1,4 @@
-"""BRPW-MARLENE: labels predicted from each other, too."""
+"""BRPW-MARLENE: labels are also predicted from each other."""
 
 from __future__ import annotations
 
@@ -38,38 +38,37 @@ POOLING = ("sum", "mean")
 VOTERS = ("all", "own")
 SHARE_OF_FREE_MEMORY = 0.7
 BYTES_PER_ENTRY = 100
-"""About what a feature takes in a leaf that has seen it."""
+"""Memory of a feature in a leaf that has seen it, about."""
 
 
 class BRPWMarlene(BRMarlene):
     """BRPW-MARLENE: BR-MARLENE, and a sub-classifier for every ordered pair of labels (paper, section V).
 
-    The sub-classifier of a pair (a, b) learns label b from the features and the value of label a. To predict b, what
-    BR-MARLENE says of it is added to what the pairs (a, b) say given the value predicted for a, each weighted by the
-    probability of that value. Pairs form an ensemble of their own, with detectors, resampling, records and weights as
-    in BR-MARLENE: every pair's sub-classifiers vote on every pair of target labels.
+    The sub-classifier of a pair (a, b) learns label b from the features and the value of label a. To predict b,
+    BR-MARLENE predicts all labels first. Then every pair (a, b) votes on b given the predicted value of a, weighted by
+    the probability of that value, and these votes are added to BR-MARLENE's. Pairs form an ensemble of their own, with
+    detectors, resampling, records and weights as in BR-MARLENE: sub-classifiers of all pairs vote on every target pair.
 
     Parameters
     ----------
     base, drift, features, resampling, seed, max_models
         As for `BRMarlene`; `max_models` holds for labels and for pairs.
     pairs
-        Which pairs are modelled: "all" (the paper); a list of (given label, label); or a number m: for each label those
-        with the m labels it depends on most, by the mutual information of past examples. Partners are chosen anew
-        every 100 examples.
+        Which pairs are modelled: "all" (the paper); a list of (given label, label); or a number m: each label with the
+        m labels it depends on most, by mutual information. These partners are chosen afresh every 100 examples.
     combine
         "predicted" (the paper): pairs vote given the predicted value; "marginal": given both, each weighted by its
         probability.
     weighting
-        Pairs are judged by what they said given the "true" (the paper) or the "predicted" value.
+        Pairs are judged given the "true" (the paper) or the "predicted" value.
     pooling
-        What all pairs say about a label is added up ("sum", the paper), or its "mean" is taken.
+        The votes of all pairs on a label are added up ("sum", the paper) or averaged ("mean").
     voters
-        Who votes on a pair: "all" sub-classifiers (the paper) or its "own", those trained on it in the target. None:
-        "own" where `pairs` is a number, so that the cost grows as labels × m, otherwise "all".
+        Who votes on a pair: "all" sub-classifiers (the paper), or its "own", those trained on it in the target. None:
+        "own" where `pairs` is a number, so that the cost grows as labels × m; otherwise "all".
     max_memory
-        Megabytes the table of records may take, with the trees; more is refused before it is taken. None: 70 % of the
-        memory that is free.
+        The most megabytes that records and trees may take; labels that need more are refused. None: 70 % of the free
+        memory.
 
     Examples
     --------
@@ -137,9 +136,9 @@ class BRPWMarlene(BRMarlene):
         return pairs
 
     def memory_estimate(self, labels: int, features: int) -> float:
-        """Return about how many megabytes a target of so many labels and features takes at first, pairs included.
+        """Estimate the megabytes that a target of so many labels and features takes, before any drift.
 
-        Trees are counted as if a leaf of each had seen all features; drifts add sub-classifiers later.
+        Every tree is assumed to be one leaf that has seen all features.
         """
         n_pairs = labels * (labels - 1)
         if isinstance(self.pairs, int):
@@ -181,7 +180,7 @@ class BRPWMarlene(BRMarlene):
             )
 
     def _learns_pairs(self, stream: str | None) -> bool:
-        """Tell whether pairs of a stream are learnt: those of sources only where they have a vote."""
+        """Tell whether pairs of a stream are learnt; pairs of sources are only if they can vote."""
         return stream is None or not self._pair_ensemble.own
 
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:
@@ -225,14 +224,14 @@ class BRPWMarlene(BRMarlene):
             self._combine(probabilities, assumed, votes)
 
     def _combine(self, probabilities: Floats, assumed: Labels, votes: Floats) -> None:
-        """Replace what labels say of themselves by what everyone says."""
+        """Replace P(label) of BR-MARLENE by that of labels and pairs together."""
         tasks, both = self._pair_ensemble.target, self.combine == "marginal"
         for row in range(len(probabilities)):
             own, added = contributions(probabilities[row], assumed[row], votes[row], tasks.given, both)
             probabilities[row] = pooled(own, added, tasks.label, self.pooling == "mean")
 
     def _choose_partners(self, stream: str | None, dependence: Dependence) -> None:
-        """Model the pairs that depend on each other most, and no others, from now on."""
+        """Model the most dependent pairs, and no others, from now on."""
         ensemble, labels = self._pair_ensemble, self._labels(stream)
         tasks = ensemble.streams.setdefault(stream, StreamTasks(stream))
         chosen = dependence.partners(labels, int(self.pairs), tasks.labels)  # type: ignore[arg-type]
@@ -260,9 +259,9 @@ class BRPWMarlene(BRMarlene):
         return self._pair_ensemble.explain(column[given, label])
 
     def explain_one(self, x: dict[Hashable, Any]) -> dict[Hashable, dict[Hashable, tuple[float, float]]]:
-        """Return for every target label what is said of it in an example: by itself (key None), and given each other.
+        """Return for every target label the votes on an example: of BR-MARLENE (key None), and given each other label.
 
-        The two numbers, against and for the label, are those that are added up.
+        Each is a pair of numbers, against and for the label; their sums decide.
         """
         rows = self._space.rows_of_dicts([x], learning=False)[0]
         tasks, said = self._pair_ensemble.target, np.full((1, len(self._labels(None))), np.nan)

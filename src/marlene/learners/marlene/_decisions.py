@@ -17,49 +17,49 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays, Floats, Labels
 
 FIRST_ERROR = 0.25
-"""The squared error of saying 0.5, with which every voice begins in each class."""
+"""The prior error of every ensemble in each class: that of always saying 0.5."""
 
 
 class BlendedVotes:
-    """The weighted mean of what several voices say of labels; who was closer to the truth counts more.
+    """The weighted mean of the probabilities of several ensembles.
 
-    Closeness is the mean squared error, both classes of a label counting the same, and the weight its fourth power,
-    inverted. One example of each class with the error of saying 0.5 comes before all others.
+    For each label, the weight of an ensemble is its mean squared error to the power of -4. Both classes of a label
+    count the same. The prior is one example of each class with the error of saying 0.5.
 
     Parameters
     ----------
-    voices
+    ensembles
         How many there are.
 
     Examples
     --------
     >>> votes = BlendedVotes(2)
     >>> votes.add_labels(1)
-    >>> said = np.tile([[[0.9]], [[0.4]]], (1, 20, 1))  # of twenty positive examples, by one voice and the other
+    >>> said = np.tile([[[0.9]], [[0.4]]], (1, 20, 1))  # twenty positive examples; two ensembles
     >>> votes.learn(said, np.ones((20, 1), np.int8))[[0, -1], 0].round(2)
     array([0.65, 0.88])
     """
 
-    def __init__(self, voices: int) -> None:
-        self._voices = voices
-        self._state = _empty_blend(voices, 0)
+    def __init__(self, ensembles: int) -> None:
+        self._ensembles = ensembles
+        self._state = _empty_blend(ensembles, 0)
 
     def add_labels(self, count: int) -> None:
-        """Append labels, of which nothing is known."""
+        """Append labels without any evidence."""
         known = self._state.errors.shape[1]
-        larger = _empty_blend(self._voices, known + count)
+        larger = _empty_blend(self._ensembles, known + count)
         for mine, theirs in zip(larger, self._state, strict=True):
             mine[:, :known] = theirs
         self._state = larger
 
     def __call__(self, said: Floats) -> Floats:
-        """Return the mean of probabilities (voices × examples × labels); NaN is none."""
+        """Return the mean of probabilities (ensembles × examples × labels); leave NaN out."""
         out = np.empty(said.shape[1:])
         blend(self._state, said, out)
         return out
 
     def learn(self, said: Floats, truth: Labels) -> Floats:
-        """Return the same, and learn from each example, before the next, what its labels were (-1: not known)."""
+        """Do the same example by example, and learn from each before the next; -1 is an unknown label."""
         out = np.empty(said.shape[1:])
         blend_and_learn(self._state, said, np.ascontiguousarray(truth), out)
         return out
@@ -70,7 +70,7 @@ class BlendedVotes:
 
     def restore(self, state: Mapping[str, Array], n_labels: int) -> None:
         """Take over what `state` gave."""
-        empty = _empty_blend(self._voices, n_labels)
+        empty = _empty_blend(self._ensembles, n_labels)
         for name, array in empty._asdict().items():
             given = np.asarray(state[name])
             require(given.shape == array.shape and given.dtype == array.dtype, f"the blend: {name}")
@@ -80,8 +80,8 @@ class BlendedVotes:
         self._state = empty
 
 
-def _empty_blend(voices: int, n_labels: int) -> Blend:
-    shape = (voices, n_labels, 2)
+def _empty_blend(ensembles: int, n_labels: int) -> Blend:
+    shape = (ensembles, n_labels, 2)
     return Blend(np.full(shape, FIRST_ERROR), np.ones(shape))
 
 
@@ -97,11 +97,10 @@ COSTS = ("false_positive", "false_negative")
 
 
 class DecisionThresholds:
-    """Thresholds on the scores of labels, chosen again and again for what the user wants to be good at.
+    """Thresholds on the scores of labels, learnt online for an objective.
 
-    Scores of positive and negative examples are counted in a hundred bins each; every 20 examples the thresholds are
-    chosen that would have been best on what was counted, of which the past slowly fades. Until labels say otherwise a
-    threshold is 0.5.
+    Scores of positive and negative examples are counted in a hundred bins each, and the counts decay. Every 20 examples
+    the thresholds become those that would have been best on the counts. The prior makes a threshold start at 0.5.
 
     Parameters
     ----------
@@ -113,7 +112,7 @@ class DecisionThresholds:
     --------
     >>> thresholds = DecisionThresholds("macro")
     >>> thresholds.add_labels(1)
-    >>> scores = np.tile([[0.1], [0.3]], (50, 1))  # positive examples have 0.3, a score that is low but not lowest
+    >>> scores = np.tile([[0.1], [0.3]], (50, 1))  # positive examples score 0.3
     >>> predictions = thresholds.decide_and_learn(scores, np.tile([[0], [1]], (50, 1)).astype(np.int8))
     >>> predictions[1, 0], predictions[-1, 0], thresholds.values
     (np.int8(0), np.int8(1), array([0.3]))
@@ -125,24 +124,24 @@ class DecisionThresholds:
 
     @property
     def values(self) -> Floats:
-        """The score from which on each label is predicted."""
+        """The least score at which each label is predicted."""
         return self._state.cut / BINS
 
     def add_labels(self, count: int) -> None:
-        """Append labels, of which nothing is known."""
+        """Append labels without any evidence."""
         larger = _empty_thresholds(len(self._state.cut) + count)
         for mine, theirs in zip(larger, self._state, strict=True):
             mine[: len(theirs)] = theirs
         self._state = larger
 
     def decide(self, scores: Floats) -> Labels:
-        """Return the predictions that go with scores from 0 to 1 (examples × labels); NaN is none, and gives 0."""
+        """Return the predictions for scores from 0 to 1 (examples × labels); without a score (NaN) predict 0."""
         predictions = np.zeros(scores.shape, np.int8)
         decide(self._state, np.ascontiguousarray(scores), predictions)
         return predictions
 
     def decide_and_learn(self, scores: Floats, truth: Labels) -> Labels:
-        """Return the same, and learn from each example, before the next, what its labels were (-1: not known)."""
+        """Do the same example by example, and learn from each before the next; -1 is an unknown label."""
         if not any(self._objective):
             return self.decide(scores)
         predictions = np.zeros(scores.shape, np.int8)

@@ -1,4 +1,4 @@
-"""How strongly labels depend on each other, and which partners each is modelled with."""
+"""How strongly labels depend on each other, and the partners of each label that follow."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ if TYPE_CHECKING:
     Pair = tuple[Hashable, Hashable]
 
 EVERY = 100
-"""Examples after which partners are chosen anew."""
+"""Partners are chosen every so many examples."""
 FADING = 0.99
-"""What is left of the counts after as many examples."""
+"""Decay of the counts at each choice."""
 LOYALTY = 4.0
-"""By what factor a new partner must be better than one that is there."""
-
-
+"""A new partner must be better than a present one by this factor."""
 AT_A_TIME = 64
-"""For so many labels partners are chosen at a time, which keeps what that takes small."""
+"""Partners are chosen for so many labels at a time, to save memory."""
 
 
 class Dependence:
-    """Fading counts of pairs of labels, from which their mutual information follows.
+    """Decaying counts of pairs of labels, from which their mutual information follows.
 
     Examples
     --------
@@ -47,11 +45,11 @@ class Dependence:
         self.waiting: Labels = np.zeros((0, 0), np.int8)
 
     def room(self) -> int:
-        """Return how many examples are still to come before partners are chosen."""
+        """Return the number of examples until partners are chosen."""
         return EVERY - len(self.waiting)
 
     def count(self, truth: Labels) -> None:
-        """Take at most as many examples as there is room for; unknown labels (-1) do not count."""
+        """Count at most `room()` examples; unknown labels (-1) do not count."""
         n_labels = truth.shape[1]
         more = n_labels - self.waiting.shape[1]
         self.waiting = np.pad(self.waiting, ((0, 0), (0, more)), constant_values=-1)
@@ -66,7 +64,7 @@ class Dependence:
 
     @staticmethod
     def bytes_for(labels: int) -> int:
-        """Return the memory that the counts of so many labels take, and one product of two labels' values."""
+        """Return the memory of the counts of so many labels, and of one intermediate product."""
         return 5 * labels * labels * 8
 
     def information(self, labels: slice = slice(None)) -> Floats:
@@ -81,7 +79,7 @@ class Dependence:
         return information
 
     def partners(self, labels: Sequence[Hashable], m: int, present: Sequence[Pair]) -> list[Pair]:
-        """Return for every label the pairs with the `m` labels it depends on most, of which some are present."""
+        """Return for every label the pairs with the `m` labels it depends on most; prefer pairs already present."""
         place = {label: i for i, label in enumerate(labels)}
         partners_of: dict[Hashable, list[int]] = {}
         for given, label in present:

@@ -1,4 +1,4 @@
-"""What pairs of labels take beside an ensemble: rows that know a label, and the sum of what everyone says."""
+"""Rows that include a given label, and the sum of all votes on a label."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def with_given_label(rows: Rows, column: int) -> Rows:
-    """Return all rows with a 0, and then all rows with a 1, in a new column; columns from there on move up.
+    """Return all rows with 0, then all rows with 1 in a new column; later columns move up by one.
 
     Examples
     --------
@@ -31,12 +31,12 @@ def with_given_label(rows: Rows, column: int) -> Rows:
 
 
 def contributions(said: Floats, assumed: Labels, votes: Floats, given: Ints, both: bool) -> tuple[Floats, Floats]:
-    """Return what labels say of themselves (labels × 2), and what every pair adds to its label (pairs × 2).
+    """Return the votes of BR-MARLENE (labels × 2), and what every pair adds to its label (pairs × 2).
 
     Parameters
     ----------
     said
-        P(label) of BR-MARLENE, NaN without evidence, which leaves (0, 0).
+        P(label) of BR-MARLENE; NaN, no evidence, becomes (0, 0).
     assumed
         The predicted labels.
     votes
@@ -44,7 +44,7 @@ def contributions(said: Floats, assumed: Labels, votes: Floats, given: Ints, bot
     given
         The given label of every pair.
     both
-        Whether both values count, each by its probability, or the predicted one alone.
+        Whether both values of the given label count, each by its probability, or only the predicted one.
     """
     own = np.stack([1 - said, said], axis=1)
     own[np.isnan(said)] = 0.0
@@ -56,7 +56,7 @@ def contributions(said: Floats, assumed: Labels, votes: Floats, given: Ints, bot
 
 
 def pooled(own: Floats, added: Floats, label: Ints, mean: bool) -> Floats:
-    """Return P(label) from what labels say of themselves and what pairs add; NaN without evidence.
+    """Return P(label) from the votes of BR-MARLENE and what pairs add; NaN without evidence.
 
     Examples
     --------
