@@ -92,6 +92,7 @@ class BRPWMarlene(BRMarlene):
         resampling: str = "poisson",
         seed: int = 1,
         max_models: int | None = None,
+        *,
         pairs: str | int | Sequence[Pair] = "all",
         combine: str = "predicted",
         weighting: str = "true",

@@ -13,7 +13,7 @@ from marlene.kernels.ensemble.performance import NAMES
 from marlene.learners._saved import SavedLearner
 from marlene.learners.input._features import FeatureSpace
 from marlene.learners.input._space_state import restore_space, space_header, wanted_features
-from marlene.learners.marlene._ensemble import EnsembleSettings
+from marlene.learners.marlene._roster import EnsembleSettings
 from marlene.learners.marlene._state import ensemble_state, restore_ensemble
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from marlene.drift import DetectorBank
     from marlene.kernels.ensemble.state import Batch, Members, Tasks
     from marlene.kernels.rows import Rows
-    from marlene.learners.marlene._ensemble import EnsembleSettings
+    from marlene.learners.marlene._roster import EnsembleSettings
     from marlene.learners.marlene._tasks import StreamTasks
 
 TRANSFER = {"own": OWN, "gated": GATED, "full": FULL}
@@ -47,11 +47,11 @@ class GatedEnsemble(Ensemble):
 
     def learn(self, tasks: StreamTasks, rows: Rows, truth: Labels, probabilities: Floats) -> None:
         """Learn rows one after the other; before each, write P(label) of the target tasks if there is room for it."""
-        super().learn(tasks, self.bank.inputs(rows), truth, probabilities)
+        super().learn(tasks, self.models.bank.inputs(rows), truth, probabilities)
 
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of the target tasks for every row."""
-        super().predict(self.bank.inputs(rows), probabilities)
+        super().predict(self.models.bank.inputs(rows), probabilities)
 
     def _voters(self, members: Members) -> Voters:
         return Voters(members, len(self.origins), self.records, self.owners(), self._gate)
@@ -59,7 +59,7 @@ class GatedEnsemble(Ensemble):
     def _advance(self, voters: Voters, tasks: Tasks, batch: Batch) -> int:
         self._make_work_room(len(tasks.latest))
         expected = self.settings.expected
-        return int(advance_bank(self.bank.simple(), voters, tasks, batch, self.watch(), expected, self._work))
+        return int(advance_bank(self.models.bank.simple(), voters, tasks, batch, self.watch(), expected, self._work))
 
     def change_concept(self, tasks: StreamTasks, task: int) -> None:
         """Let the background classifier, or a new one, take over a task; the task's records count for less."""

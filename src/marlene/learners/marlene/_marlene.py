@@ -111,7 +111,7 @@ class Marlene(EnsembleLearner):
     def _test(self, rows: Rows, truth: Labels, probabilities: Floats) -> Labels:
         said = np.full((len(self._ensembles), *truth.shape), np.nan)
         for ensemble, votes in zip(self._ensembles, said, strict=True):
-            ensemble.learn(ensemble.target, rows, truth, votes)
+            ensemble.learn(ensemble.streams[None], rows, truth, votes)
         scores = self._blend.learn(said, truth)
         if probabilities.shape[1] > 0:
             probabilities[:] = scores

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from marlene.kernels.ensemble.state import Batch
     from marlene.kernels.rows import Rows
     from marlene.learners.classifiers._protocol import ClassifierBank
-    from marlene.learners.marlene._ensemble import EnsembleSettings
+    from marlene.learners.marlene._roster import EnsembleSettings
 
     Pair = tuple[Hashable, Hashable]
 

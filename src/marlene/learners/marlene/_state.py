@@ -11,8 +11,8 @@ from marlene._common.resources import zeros_on_demand
 from marlene._common.states import arrays_under, plain, require, with_prefix
 from marlene.drift import BANKS
 from marlene.learners.classifiers._bases import NOT_SAVED, saved_bank
-from marlene.learners.marlene._ensemble import FIRST_CAPACITY
 from marlene.learners.marlene._members import TRAINED, Origin, empty_members, saved_fields, whole_lanes
+from marlene.learners.marlene._roster import FIRST_CAPACITY
 from marlene.learners.marlene._tasks import NONE, StreamTasks
 
 if TYPE_CHECKING:
