@@ -1,0 +1,51 @@
+"""Checks of settings; the error says what is expected."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+from marlene._common.errors import MarleneError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def whole_number(value: object, name: str, low: int | None = None, high: int | None = None) -> int:
+    """Return `value` as an int; it must be a whole number from `low` to `high` (None: no limit).
+
+    Examples
+    --------
+    >>> whole_number(7, "window", low=1)
+    7
+    >>> whole_number(0, "window", low=1)
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: window must be a whole number of at least 1, not 0
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+        if (low is None or number >= low) and (high is None or number <= high):
+            return number
+    limits = {
+        (False, False): "",
+        (True, False): f" of at least {low}",
+        (False, True): f" of at most {high}",
+        (True, True): f" from {low} to {high}",
+    }[low is not None, high is not None]
+    raise MarleneError(f"{name} must be a whole number{limits}, not {value!r}")
+
+
+def one_of(value: str, name: str, allowed: Iterable[str]) -> None:
+    """Refuse a `value` that is not among `allowed`.
+
+    Examples
+    --------
+    >>> one_of("weekly", "drift", ["gradual", "abrupt"])
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: drift must be one of gradual, abrupt, not 'weekly'
+    """
+    choices = list(allowed)
+    if value not in choices:
+        raise MarleneError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
