@@ -231,7 +231,7 @@ def test_files_that_say_something_else_are_refused(tmp_path, method):
                 type(model).from_state(header, arrays | {name: replacement}).learn_many(X, Y)
             except MarleneError:
                 continue
-    other = next(m for m in ("ebr", "gobr", "eabr") if METHODS[m].build(seed=1)._kind != model._kind)
+    other = next(m for m in ("ebr", "gobr", "eabr") if METHODS[m].build(seed=1)._method != model._method)
     create(other).save(tmp_path / "other.npz")
     with pytest.raises(MarleneError, match=r"other\.npz: the state of method"):
         type(model).load(tmp_path / "other.npz")

@@ -12,6 +12,7 @@ from river import naive_bayes
 from marlene._common.errors import MarleneError
 from marlene._common.states import save_state
 from marlene.learners import BRMarlene
+from marlene.learners._saved import FILE_KIND, FILE_VERSION
 from marlene.streams import Feature
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import LEARNERS, contents, drifting, sensitive
@@ -233,7 +234,7 @@ def test_headers_that_say_something_else_do_no_harm(tmp_path, replacement):
     header, arrays = named().state()
     for path in _paths(json.loads(json.dumps(header))):
         if path:
-            save_state(tmp_path / "model.npz", "marlene-learner", 1, _changed(header, path, replacement), arrays)
+            save_state(tmp_path / "model.npz", FILE_KIND, FILE_VERSION, _changed(header, path, replacement), arrays)
             try:
                 model = BRMarlene.load(tmp_path / "model.npz")
                 model.predict_one(GOOD)

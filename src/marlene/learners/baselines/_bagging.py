@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class OnlineBagging(CommitteeLearner):
     (3, 14)
     """
 
-    _kind = "online-bagging"
+    _method = "online-bagging"
 
     def __init__(
         self,
@@ -75,9 +75,6 @@ class OnlineBagging(CommitteeLearner):
         if not isinstance(rate, int | float | np.number) or not 0 < rate <= 1000:
             raise MarleneError(f"rate must be a number above 0 and at most 1000, not {rate!r}")
         super().__init__(transformation, members, features, seed)
-
-    def _parameters(self) -> dict[str, Any]:
-        return super()._parameters() | {"rate": float(self.rate), "threshold": self.threshold}
 
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:  # noqa: ARG002
         for begin in range(0, len(truth), self._block()):
@@ -134,7 +131,7 @@ class ADWINBagging(OnlineBagging):
     (True, {'a': False, 'b': True})
     """
 
-    _kind = "adwin-bagging"
+    _method = "adwin-bagging"
 
     def __init__(
         self,
@@ -150,9 +147,6 @@ class ADWINBagging(OnlineBagging):
         super().__init__(transformation, members, rate, threshold, features, seed)
         self._detectors = ADWINBank(delta)
         self._detectors.add(members)
-
-    def _parameters(self) -> dict[str, Any]:
-        return super()._parameters() | {"delta": float(self.delta)}
 
     def _block(self) -> int:
         return 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import plain, require
+from marlene._common.states import arrays_under, plain, require, with_prefix
 from marlene.kernels.ensemble.resampling import mix_many
 from marlene.learners._saved import SavedLearner
 from marlene.learners.baselines._chain import ClassifierChain
@@ -15,7 +15,6 @@ from marlene.learners.baselines._multi_target import MultiTargetTree
 from marlene.learners.baselines._pruned_sets import PrunedSets
 from marlene.learners.baselines._relevance import BinaryRelevanceTrees
 from marlene.learners.input._features import FeatureSpace
-from marlene.learners.input._space_state import restore_space, space_header, wanted_features
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -46,7 +45,6 @@ class CommitteeLearner(SavedLearner):
     A subclass says when which member learns what, and how members are combined.
     """
 
-    _kind: ClassVar[str]
     _objects = ("transformation",)
 
     def __init__(
@@ -68,7 +66,6 @@ class CommitteeLearner(SavedLearner):
         self._committee = transformation.committee(int(members))
         self._keys = np.zeros(members, np.uint64)
         self._made = 0
-        self._n_features = 0
         self._seen = 0
         self._drifts = 0
         for member in range(members):
@@ -105,13 +102,11 @@ class CommitteeLearner(SavedLearner):
         super().declare(features, labels, stream)
 
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:  # noqa: ARG002 (there is one only)
-        for column, n_values in self._space.take_widened().items():
-            if column < self._n_features:
-                self._committee.widen(column, n_values)
-        kinds = self._space.forest_kinds(self._n_features)
+        widened, kinds = self._space.take_changes()
+        for column, n_values in widened.items():
+            self._committee.widen(column, n_values)
         if kinds:
             self._committee.add_features(kinds)
-            self._n_features = len(self._space)
         new = [label for label in dict.fromkeys(labels) if label not in self._names]
         if new:
             self._add_labels(new)
@@ -124,10 +119,6 @@ class CommitteeLearner(SavedLearner):
         """Return the number of base models, and how many members were replaced because of a drift."""
         return {"models": self._committee.n_models(), "drifts": self._drifts}
 
-    def _parameters(self) -> dict[str, Any]:
-        """Return the parameters but for the transformation, as JSON can hold them."""
-        return {"members": int(self.members), "features": wanted_features(self.features), "seed": int(self.seed)}
-
     def _own_state(self) -> Arrays:
         """Return what a subclass knows beside its members, as named arrays."""
         return {}
@@ -135,43 +126,32 @@ class CommitteeLearner(SavedLearner):
     def _restore_own(self, arrays: Mapping[str, Array]) -> None:
         """Take over what `_own_state` gave."""
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return everything, parameters included, as a JSON header and named arrays (copies)."""
+    def _learnt(self) -> tuple[dict[str, Any], Arrays]:
         header = {
-            "method": self._kind,
             "transformation": [self.transformation.name, self.transformation.settings()],
-            "parameters": self._parameters(),
-            "space": space_header(self._space),
             "labels": [plain(label) for label in self._names],
             "seen": self._seen,
             "made": self._made,
             "drifts": self._drifts,
         }
-        arrays = {f"members.{name}": array for name, array in self._committee.state().items()}
+        arrays = with_prefix(self._committee.state(), "members.")
         return header, arrays | {"keys": self._keys.copy()} | self._own_state()
 
     @classmethod
-    def _from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
-        if header["method"] != cls._kind:
-            raise MarleneError(f"the state of method {header['method']!r}, expected {cls._kind!r}")
-        parameters = dict(header["parameters"])
-        if not isinstance(parameters["features"], str):
-            parameters["features"] = dict(parameters["features"])
-        kind, settings = header["transformation"]
-        require(kind in TRANSFORMATIONS, f"there is no transformation {kind!r}")
-        model = cls(TRANSFORMATIONS[kind].from_settings(settings), **parameters)
-        restore_space(model._space, header["space"])
-        model._names = list(header["labels"])
-        require(len(set(model._names)) == len(model._names), "the labels")
-        model._n_features = len(model._space)
-        own = {name.removeprefix("members."): a for name, a in arrays.items() if name.startswith("members.")}
-        model._committee.restore(own, len(model._names), model._space.forest_kinds())
-        require(np.asarray(arrays["keys"]).shape == model._keys.shape, "the keys")
-        model._keys = np.array(arrays["keys"], np.uint64)
-        model._seen, model._made, model._drifts = (int(header[name]) for name in ("seen", "made", "drifts"))
-        require(min(model._seen, model._made, model._drifts) >= 0, "the numbers of examples and members")
-        model._restore_own(arrays)
-        return model
+    def _restored_objects(cls, header: Mapping[str, Any]) -> dict[str, Any]:
+        name, settings = header["transformation"]
+        require(name in TRANSFORMATIONS, f"there is no transformation {name!r}")
+        return {"transformation": TRANSFORMATIONS[name].from_settings(settings)}
+
+    def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        self._names = list(header["labels"])
+        require(len(set(self._names)) == len(self._names), "the labels")
+        self._committee.restore(arrays_under(arrays, "members."), len(self._names), self._space.forest_kinds())
+        require(np.asarray(arrays["keys"]).shape == self._keys.shape, "the keys")
+        self._keys = np.array(arrays["keys"], np.uint64)
+        self._seen, self._made, self._drifts = (int(header[name]) for name in ("seen", "made", "drifts"))
+        require(min(self._seen, self._made, self._drifts) >= 0, "the numbers of examples and members")
+        self._restore_own(arrays)
 
     def load_kernels(self) -> None:
         """Compile the kernels, or load them from the cache, before they are needed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class GOOWE(CommitteeLearner):
     {'big': True, 'small': False}
     """
 
-    _kind = "goowe"
+    _method = "goowe"
 
     def __init__(
         self,
@@ -108,9 +108,6 @@ class GOOWE(CommitteeLearner):
         """Tell how many examples there will be: a chunk, if its size was left open, is a twentieth of them."""
         if self.chunk is None and self._seen == 0:
             self._chunk = max(1, examples // SHARE)
-
-    def _parameters(self) -> dict[str, Any]:
-        return super()._parameters() | {"chunk": None if self.chunk is None else int(self.chunk)}
 
     def counts(self) -> dict[str, int]:
         """Return the number of base models that have been trained; drifts are not detected."""

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
+from marlene._common.states import plain, require
 from marlene.kernels.rows import Rows
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class FeatureSpace:
         self.kinds: list[str] = []
         self.codes: list[dict[str, int]] = []
         self.layouts: dict[str | None, Ints] = {}
+        self._taken = 0
         self._widened: set[int] = set()
         self._codes_of_kinds: Ints = np.zeros(0, np.int64)
 
@@ -72,18 +74,44 @@ class FeatureSpace:
         return list(self.column)
 
     def forest_kinds(self, first: int = 0) -> list[int]:
-        """Return the kinds as a forest wants them, from column `first` on."""
-        fixed = {"numeric": 0, "binary": 2}
-        return [
-            fixed.get(kind, max(FEWEST_NOMINAL_VALUES, len(codes)))
-            for kind, codes in zip(self.kinds[first:], self.codes[first:], strict=True)
-        ]
+        """Return the kinds as banks of classifiers take them: 0 for a numeric feature, else its number of values."""
+        return [self._n_values(column) for column in range(first, len(self))]
 
-    def take_widened(self) -> dict[int, int]:
-        """Return the nominal columns that got further values since this was last asked, and how many they have now."""
-        widened = {column: self.forest_kinds(column)[0] for column in sorted(self._widened)}
+    def _n_values(self, column: int) -> int:
+        fixed = {"numeric": 0, "binary": 2}
+        return fixed.get(self.kinds[column], max(FEWEST_NOMINAL_VALUES, len(self.codes[column])))
+
+    def take_changes(self) -> tuple[dict[int, int], list[int]]:
+        """Return what is new since the last call.
+
+        First the nominal columns that got further values, and how many they have now; then the kinds of the new
+        columns, as of `forest_kinds`.
+        """
+        widened = {column: self._n_values(column) for column in sorted(self._widened) if column < self._taken}
+        new = self.forest_kinds(self._taken)
         self._widened.clear()
-        return widened
+        self._taken = len(self)
+        return widened, new
+
+    def header(self) -> dict[str, Any]:
+        """Return names, kinds and codes of the features, as JSON can hold them."""
+        return {
+            "names": [plain(name) for name in self.column],
+            "kinds": list(self.kinds),
+            "codes": [list(codes) for codes in self.codes],
+            "layouts": [[stream, layout.tolist()] for stream, layout in self.layouts.items()],
+        }
+
+    def restore(self, header: Mapping[str, Any]) -> None:
+        """Fill an empty space with what `header` gave."""
+        self.column = {name: column for column, name in enumerate(header["names"])}
+        self.kinds = list(header["kinds"])
+        self.codes = [{value: code for code, value in enumerate(values)} for values in header["codes"]]
+        self.layouts = {stream: np.array(layout, np.int64) for stream, layout in header["layouts"]}
+        require(all(kind in KINDS for kind in self.kinds), "the kinds of the features")
+        require(len(self.column) == len(self.kinds) == len(self.codes), "the features")
+        require(all(((a >= 0) & (a < len(self.kinds))).all() for a in self.layouts.values()), "the features")
+        self._taken = len(self)
 
     def declare(self, features: Sequence[Feature], stream: str | None) -> None:
         """Take over the names and kinds of a stream's features; known ones must agree."""

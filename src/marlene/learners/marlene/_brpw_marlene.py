@@ -172,7 +172,7 @@ class BRPWMarlene(BRMarlene):
         self._pair_ensemble.add_pairs(stream, chosen)
 
     def _refuse_too_much(self, labels: int) -> None:
-        needed = self.memory_estimate(labels, self._n_features)
+        needed = self.memory_estimate(labels, len(self._space))
         allowed = SHARE_OF_FREE_MEMORY * free_memory_mb() if self.max_memory is None else self.max_memory
         if needed > allowed:
             raise MarleneError(
@@ -278,18 +278,12 @@ class BRPWMarlene(BRMarlene):
             found[names[label]][names[given]] = (float(no), float(yes))
         return found
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return everything, parameters included, as a JSON header and named arrays (copies)."""
-        header, arrays = super().state()
+    def _learnt(self) -> tuple[dict[str, Any], Arrays]:
+        header, arrays = super()._learnt()
         header["dependence"] = list(self._dependence)
         for number, dependence in enumerate(self._dependence.values()):
             arrays |= with_prefix(dependence.state(), f"dependence{number}.")
         return header, arrays
-
-    def _parameters(self) -> dict[str, Any]:
-        names = ("combine", "weighting", "pooling", "voters", "max_memory")
-        pairs = self.pairs if isinstance(self.pairs, str | int) else [list(pair) for pair in self.pairs]
-        return super()._parameters() | {"pairs": pairs} | {name: getattr(self, name) for name in names}
 
     def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         super()._restore(header, arrays)

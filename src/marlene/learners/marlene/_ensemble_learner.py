@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from marlene.drift import make_bank
 from marlene.kernels.ensemble.performance import NAMES
 from marlene.learners._saved import SavedLearner
 from marlene.learners.input._features import FeatureSpace
-from marlene.learners.input._space_state import restore_space, space_header, wanted_features
 from marlene.learners.marlene._roster import EnsembleSettings
 from marlene.learners.marlene._state import ensemble_state, restore_ensemble
 
@@ -40,7 +39,6 @@ class EnsembleLearner(SavedLearner):
     """
 
     _objects = ("base", "drift")
-    _method: ClassVar[str]
     _ensembles: list[Any]
 
     def __init__(
@@ -64,7 +62,6 @@ class EnsembleLearner(SavedLearner):
             raise MarleneError(f"max_models must be at least 1, not {max_models}")
         self._space = FeatureSpace(features)
         self._settings = EnsembleSettings(seed, resampling == "expected", max_models)
-        self._n_features = 0
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -85,11 +82,9 @@ class EnsembleLearner(SavedLearner):
         return [] if tasks is None else tasks.labels
 
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
-        widened = {c: n_values for c, n_values in self._space.take_widened().items() if c < self._n_features}
-        kinds = self._space.forest_kinds(self._n_features)
+        widened, kinds = self._space.take_changes()
         for ensemble in self._ensembles:
             ensemble.add_features(widened, kinds)
-        self._n_features = len(self._space)
         for ensemble in self._label_ensembles:
             ensemble.add_labels(stream, labels)
 
@@ -170,29 +165,14 @@ class EnsembleLearner(SavedLearner):
         drifts = sum(len(tasks.drifts) for ensemble in self._ensembles for tasks in ensemble.streams.values())
         return {"models": sum(len(ensemble.active) for ensemble in self._ensembles), "drifts": drifts}
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return everything, parameters included, as a JSON header and named arrays (copies)."""
+    def _learnt(self) -> tuple[dict[str, Any], Arrays]:
         headers: list[dict[str, Any]] = []
         arrays: Arrays = {}
         for number, ensemble in enumerate(self._ensembles):
             header, own = ensemble_state(ensemble)
             headers.append(header)
             arrays |= with_prefix(own, f"ensemble{number}.")
-        return {
-            "method": self._method,
-            "parameters": self._parameters(),
-            "space": space_header(self._space),
-            "ensembles": headers,
-        }, arrays
-
-    def _parameters(self) -> dict[str, Any]:
-        """Return the parameters that JSON can hold."""
-        return {
-            "features": wanted_features(self.features),
-            "resampling": self.resampling,
-            "seed": int(self.seed),
-            "max_models": None if self.max_models is None else int(self.max_models),
-        }
+        return {"ensembles": headers}, arrays
 
     @classmethod
     def _base_of(cls, saved: list[tuple[str, dict[str, Any]]]) -> Any:  # noqa: ANN401 (the parameter `base`)
@@ -200,18 +180,9 @@ class EnsembleLearner(SavedLearner):
         raise NotImplementedError
 
     @classmethod
-    def _from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
-        if header["method"] != cls._method:
-            raise MarleneError(f"the state of method {header['method']!r}, expected {cls._method!r}")
-        parameters = dict(header["parameters"])
-        if not isinstance(parameters["features"], str):
-            parameters["features"] = dict(parameters["features"])
+    def _restored_objects(cls, header: Mapping[str, Any]) -> dict[str, Any]:
         saved = header["ensembles"]
-        base = cls._base_of([part["base"] for part in saved])
-        model = cls(base=base, drift=_drift_of(saved[0]["detectors"]), **parameters)  # type: ignore[call-arg]
-        restore_space(model._space, header["space"])
-        model._restore(header, arrays)
-        return model
+        return {"base": cls._base_of([part["base"] for part in saved]), "drift": _drift_of(saved[0]["detectors"])}
 
     def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         kinds = self._space.forest_kinds()
@@ -219,7 +190,6 @@ class EnsembleLearner(SavedLearner):
             restore_ensemble(ensemble, part, arrays_under(arrays, f"ensemble{number}."), kinds)
         for ensemble in self._label_ensembles:
             require(_labels_of(ensemble) == _labels_of(self._ensemble), "the labels")
-        self._n_features = len(self._space)
 
     def load_kernels(self) -> None:
         """Compile the kernels, or load them from the cache, before they are needed."""

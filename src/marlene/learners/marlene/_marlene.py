@@ -130,13 +130,8 @@ class Marlene(EnsembleLearner):
         """Return for every target label the P(label) from which on it is predicted at present."""
         return dict(zip(self._labels(None), self._thresholds.values.tolist(), strict=True))
 
-    def _parameters(self) -> dict[str, Any]:
-        objective = self.objective if isinstance(self.objective, str) else dict(self.objective)
-        return super()._parameters() | {"transfer": self.transfer, "objective": objective}
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return everything, parameters included, as a JSON header and named arrays (copies)."""
-        header, arrays = super().state()
+    def _learnt(self) -> tuple[dict[str, Any], Arrays]:
+        header, arrays = super()._learnt()
         arrays |= with_prefix(self._thresholds.state(), "thresholds.")
         return header, arrays | with_prefix(self._blend.state(), "blend.")
 
