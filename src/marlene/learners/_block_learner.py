@@ -1,4 +1,4 @@
-"""What every learner of this package offers: River's interface, arrays, and one step for blocks of rows."""
+"""The interface of every learner: River's methods for one example, and the same for blocks of rows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from river import base
 
 from marlene._common.errors import MarleneError
-from marlene._common.labels import UNKNOWN, as_labels
+from marlene.learners.input._labels import labels_of_block, labels_of_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Sequence
 
     from marlene._common.arrays import Floats, Labels
     from marlene.kernels.rows import Rows
@@ -26,8 +26,8 @@ PLAIN_TRUTH = {bool, np.bool_}
 class BlockLearner(base.MultiLabelClassifier):
     """A multi-label learner over rows.
 
-    A subclass says how rows are learnt and predicted; this class turns dictionaries, frames, arrays and sparse
-    matrices into rows and checks them, before anything is changed.
+    A subclass learns and predicts rows. This class makes rows of dictionaries, frames, arrays and sparse matrices, and
+    checks them before anything is changed.
     """
 
     _space: FeatureSpace
@@ -78,10 +78,14 @@ class BlockLearner(base.MultiLabelClassifier):
         stream
             Name of the source stream the example comes from. Default: the target.
         """
+        known = self._labels(stream)
         rows, additions = self._space.rows_of_dicts([x], learning=True)
-        if x and not self._labels(stream):
+        if x and not known:
             self._space.refuse_strangers(x, stream)
-        labels, truth = _row_of_labels(self._labels(stream), y)
+        if [*y] == known and PLAIN_TRUTH.issuperset(map(type, y.values())):
+            labels, truth = known, np.array([[*y.values()]], np.int8)
+        else:
+            labels, truth = labels_of_dict(known, y)
         self._admit(stream, additions, labels)
         self._run(stream, rows, truth, np.zeros((0, 0)))
 
@@ -125,7 +129,7 @@ class BlockLearner(base.MultiLabelClassifier):
 
     def decide_many(self, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Return P(label) and the predictions (examples × target labels)."""
-        probabilities = self._probabilities(self._rows(X, None, learning=False)[0])
+        probabilities = self._probabilities(self._space.rows(X, None, learning=False)[0])
         predictions = self._decide(probabilities)
         return _without_gaps(probabilities), predictions
 
@@ -142,73 +146,26 @@ class BlockLearner(base.MultiLabelClassifier):
         self._predict(rows, probabilities)
         return probabilities
 
-    def _rows(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
-        if hasattr(X, "columns") and hasattr(X, "dtypes"):
-            names = list(X.columns)
-            columns = [np.asarray(X[name]).tolist() for name in names]
-            dicts = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-            return self._space.rows_of_dicts(dicts, learning)
-        return self._space.rows_of_matrix(X, stream, learning)
-
     def _take(self, X: Any, Y: Any, stream: str | None) -> tuple[Rows, Labels]:  # noqa: ANN401
-        """Check a block and make its features and labels known."""
-        rows, additions = self._rows(X, stream, learning=True)
-        if hasattr(X, "columns") and not self._labels(stream):
-            self._space.refuse_strangers(X.columns, stream)
+        """Check a block and add its new features and labels."""
         known = self._labels(stream)
-        truth = as_labels(Y, "Y", wording=lambda row, column: f"Y, row {row}, column {column}")
-        labels: list[Hashable] = list(Y.columns) if hasattr(Y, "columns") else known or list(range(truth.shape[1]))
-        if len(labels) != truth.shape[1]:
-            raise MarleneError(f"Y has {truth.shape[1]} columns, but {len(labels)} labels are known")
+        rows, additions = self._space.rows(X, stream, learning=True)
+        if hasattr(X, "columns") and not known:
+            self._space.refuse_strangers(X.columns, stream)
+        labels, truth = labels_of_block(known, Y)
         if len(truth) != len(rows.starts) - 1:
             raise MarleneError(f"X has {len(rows.starts) - 1} rows, but Y has {len(truth)}")
-        if hasattr(Y, "columns"):
-            labels, truth = _by_name(known, labels, truth)
         self._admit(stream, additions, labels)
         return rows, truth
 
     def _admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> None:
-        """Make features, values and labels known that are new."""
-        if additions.features or additions.values or len(labels) > len(self._labels(stream)) or not labels:
+        """Add what is new: features, values and labels."""
+        if additions or len(labels) > len(self._labels(stream)) or not labels:
             self._space.add(additions)
             self._add(stream, labels)
 
 
 def _without_gaps(probabilities: Floats) -> Floats:
-    """Return 0.5 where there is no evidence."""
+    """Replace NaN, no evidence, by 0.5."""
     probabilities[np.isnan(probabilities)] = 0.5
     return probabilities
-
-
-def _row_of_labels(known: list[Hashable], y: Mapping[Hashable, object]) -> tuple[list[Hashable], Labels]:
-    """Return all labels, the known ones first, and one row of truth."""
-    if PLAIN_TRUTH.issuperset(map(type, y.values())):
-        said: list[Any] = [*y.values()]
-    else:
-        said = [_as_truth(label, value) for label, value in y.items()]
-    if [*y] == known:
-        return known, np.array([said], np.int8)
-    places = {label: place for place, label in enumerate(known)}
-    columns = [places.setdefault(label, len(places)) for label in y]
-    truth = np.full((1, len(places)), UNKNOWN, np.int8)
-    truth[0, columns] = said
-    return [*places], truth
-
-
-def _as_truth(label: Hashable, value: object) -> int:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return UNKNOWN
-    if value not in (0, 1):
-        raise MarleneError(f"label {label!r}: expected 0 or 1, found {value!r}")
-    return int(bool(value))
-
-
-def _by_name(known: Sequence[Hashable], labels: list[Hashable], truth: Labels) -> tuple[list[Hashable], Labels]:
-    """Put the columns of a frame in the order of the known labels; those it lacks are not known."""
-    if len(set(labels)) != len(labels):
-        raise MarleneError("Y has two columns of the same name")
-    order = [*known, *(label for label in labels if label not in known)]
-    ordered = np.full((len(truth), len(order)), UNKNOWN, np.int8)
-    for column, label in enumerate(labels):
-        ordered[:, order.index(label)] = truth[:, column]
-    return order, ordered

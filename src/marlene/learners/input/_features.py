@@ -1,52 +1,94 @@
-"""What a learner knows of its features: names, kinds and the codes of nominal values."""
+"""The features of a learner: names, kinds and codes of nominal values; dictionaries, frames and matrices as rows."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
 from marlene._common.states import plain, require
 from marlene.kernels.rows import Rows
+from marlene.learners.input._matrices import arranged, as_csr, refuse_all_missing
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from marlene._common.arrays import Floats, Ints
+    from marlene._common.arrays import Bools, Floats, Ints
     from marlene.streams import Feature
 
     Row = tuple[Ints, Floats]
 
 KINDS = ("numeric", "binary", "nominal")
-NUMERIC, BINARY = 0, 1
-NO_ROWS = (np.zeros(0, np.int64), np.zeros(0))
+NUMERIC, BINARY, NOMINAL = range(3)
 PLAIN = {bool, int, float}
 FEWEST_NOMINAL_VALUES = 3
-"""A nominal feature may get further values, so it is never laid out as a binary one."""
+"""A nominal feature may get further values, so banks never hold it as a binary one."""
 ABSENT = "\0"
-"""The value a nominal feature without declared values has in examples that do not mention it; its code is 0."""
+"""The value of a nominal feature without declared values in examples that do not mention it; its code is 0."""
 
 
 @dataclass
 class Additions:
-    """Features and nominal values that an input brings, to be added once all of it has been checked."""
+    """New features and nominal values of an input. They are added after all of the input is checked.
 
-    features: dict[Hashable, str] = field(default_factory=dict)
-    values: dict[Hashable, dict[str, int]] = field(default_factory=dict)
+    Attributes
+    ----------
+    learning
+        Whether anything may be added; a prediction leaves unknown features and values out.
+    column, kinds
+        The column and the kind of every new feature.
+    values
+        The codes of new nominal values, by column.
+    """
+
+    learning: bool
+    column: dict[Hashable, int] = field(default_factory=dict)
+    kinds: list[str] = field(default_factory=list)
+    values: dict[int, dict[str, int]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.column or self.values)
+
+
+class Columns(NamedTuple):
+    """Every column as arrays.
+
+    Attributes
+    ----------
+    kind
+        Its place in `KINDS`.
+    limit
+        Number of values a matrix can hold: codes if values are declared. Infinity: any number.
+    presence
+        Whether only the presence (non-zero) is kept.
+    """
+
+    kind: Ints
+    limit: Floats
+    presence: Bools
+
+    def extended(self, further: Columns) -> Columns:
+        """Return these columns and further ones."""
+        return Columns(*(np.append(mine, theirs) for mine, theirs in zip(self, further, strict=True)))
+
+
+NO_COLUMNS = Columns(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, bool))
 
 
 class FeatureSpace:
-    """Columns by name, each of a kind that is fixed when the feature is first seen.
+    """Columns by name. The kind of a feature is fixed when it is first seen.
 
     Parameters
     ----------
     kinds
-        "auto": a bool is binary, a text nominal, a number numeric; "numeric"; "binary": of numbers only whether they
-        are non-zero is kept; or a kind for each of some names, the rest as with "auto".
+        - "auto": a bool is binary, a text nominal, a number numeric;
+        - "numeric";
+        - "binary": only whether a number is non-zero is kept;
+        - a mapping: a kind for some names, the rest as with "auto".
     """
 
     def __init__(self, kinds: str | Mapping[Hashable, str] = "auto") -> None:
@@ -63,15 +105,10 @@ class FeatureSpace:
         self.layouts: dict[str | None, Ints] = {}
         self._taken = 0
         self._widened: set[int] = set()
-        self._codes_of_kinds: Ints = np.zeros(0, np.int64)
+        self._columns = NO_COLUMNS
 
     def __len__(self) -> int:
         return len(self.kinds)
-
-    @property
-    def names(self) -> list[Hashable]:
-        """Names of all features, by column."""
-        return list(self.column)
 
     def forest_kinds(self, first: int = 0) -> list[int]:
         """Return the kinds as banks of classifiers take them: 0 for a numeric feature, else its number of values."""
@@ -114,7 +151,7 @@ class FeatureSpace:
         self._taken = len(self)
 
     def declare(self, features: Sequence[Feature], stream: str | None) -> None:
-        """Take over the names and kinds of a stream's features; known ones must agree."""
+        """Add the features of a stream; those known already must agree. They are the columns of its matrices."""
         names = [feature.name for feature in features]
         if len(set(names)) != len(names):
             raise MarleneError("two features have the same name")
@@ -132,7 +169,7 @@ class FeatureSpace:
         self.layouts[stream] = np.array([self.column[name] for name in names], np.int64)
 
     def refuse_strangers(self, names: Iterable[Hashable], stream: str | None) -> None:
-        """Refuse a stream that has not a single feature in common with those before it."""
+        """Refuse a stream without any known feature."""
         if self.column and not any(name in self.column for name in names):
             which = "the target" if stream is None else f"source {stream!r}"
             raise MarleneError(f"{which} has no feature in common with the streams before it")
@@ -148,11 +185,32 @@ class FeatureSpace:
                 raise MarleneError(f"feature {feature.name!r}: value {code} is {now!r}, but was {before!r} before")
 
     def add(self, additions: Additions) -> None:
-        """Add what an input brought."""
-        for name, kind in additions.features.items():
+        """Add new features and values."""
+        for name, kind in zip(additions.column, additions.kinds, strict=True):
             self._append(name, kind, {})
-        for name, values in additions.values.items():
-            self._extend(self.column[name], values)
+        for column, values in additions.values.items():
+            self._extend(column, values)
+
+    def _known_columns(self) -> Columns:
+        first = len(self._columns.kind)
+        if first < len(self):
+            new = self._as_columns(islice(self.column, first, None), self.kinds[first:], first)
+            self._columns = self._columns.extended(new)
+        return self._columns
+
+    def _as_columns(self, names: Iterable[Hashable], kinds: Sequence[str], first: int) -> Columns:
+        presence = [kind == "binary" and self._keeps_presence(name) for name, kind in zip(names, kinds, strict=True)]
+        limits = {"numeric": math.inf, "binary": 2}
+        return Columns(
+            np.array([KINDS.index(kind) for kind in kinds], np.int64),
+            np.array([limits.get(kind) or self._n_codes(first + i) for i, kind in enumerate(kinds)], np.float64),
+            np.array(presence, bool),
+        )
+
+    def _n_codes(self, column: int) -> float:
+        """Return the number of declared values of a nominal feature; infinity if none are declared."""
+        declared = column < len(self) and ABSENT not in self.codes[column]
+        return len(self.codes[column]) if declared else math.inf
 
     def _append(self, name: Hashable, kind: str, codes: dict[str, int]) -> None:
         self.column[name] = len(self.kinds)
@@ -164,30 +222,39 @@ class FeatureSpace:
         self.codes[column].update(codes)
         if len(self.codes[column]) > before:
             self._widened.add(column)
+            self._columns = NO_COLUMNS  # its limit may have changed
 
     def _wanted_kind(self, name: Hashable, found: str) -> str:
         if not isinstance(self.wanted, str):
             return self.wanted.get(name, found)
         return found if self.wanted == "auto" or found == "nominal" else self.wanted
 
+    def rows(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
+        """Return a frame (columns by name) or a matrix (columns by position) as rows, and what is new in it."""
+        if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
+            return self._rows_of_matrix(X, stream, learning)
+        names = list(X.columns)
+        columns = [np.asarray(X[name]).tolist() for name in names]
+        return self.rows_of_dicts([dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)], learning)
+
     def rows_of_dicts(self, examples: Sequence[Mapping[Hashable, Any]], learning: bool) -> tuple[Rows, Additions]:
-        """Return examples as rows; features and values not known yet are additions, or left out if not `learning`."""
-        additions = Additions()
+        """Return examples as rows, and what is new in them."""
+        additions = Additions(learning)
         parts = []
         for position, example in enumerate(examples):
             try:
-                parts.append(self._plain_row(example) or self._row(example, additions, learning))
+                parts.append(self._plain_row(example) or self._row(example, additions))
             except MarleneError as error:
                 raise error if len(examples) == 1 else MarleneError(f"row {position}: {error}") from None
         starts = np.zeros(len(parts) + 1, np.int64)
         np.cumsum([len(columns) for columns, _ in parts], out=starts[1:])
         if len(parts) == 1:
             return Rows(starts, *parts[0]), additions
-        indices, values = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else NO_ROWS
-        return Rows(starts, indices, values), additions
+        empty = (np.zeros(0, np.int64), np.zeros(0))
+        return Rows(starts, *(np.concatenate(part) for part in zip(empty, *parts, strict=True))), additions
 
     def _plain_row(self, example: Mapping[Hashable, Any]) -> Row | None:
-        """Return a row at once if its features are all known, not nominal, and their values plain numbers in order."""
+        """Return an example of known numeric and binary features and plain right values at once; else None."""
         if not PLAIN.issuperset(map(type, example.values())):
             return None
         try:
@@ -195,9 +262,7 @@ class FeatureSpace:
             values = np.array([*example.values()], np.float64)
         except (KeyError, OverflowError):
             return None
-        if len(self._codes_of_kinds) != len(self.kinds):
-            self._codes_of_kinds = np.array([KINDS.index(kind) for kind in self.kinds], np.int64)
-        kinds = self._codes_of_kinds[columns]
+        kinds = self._known_columns().kind[columns]
         fine = np.where(kinds == NUMERIC, np.isfinite(values), (kinds == BINARY) & ((values == 0) | (values == 1)))
         if not fine.all():
             return None
@@ -208,38 +273,30 @@ class FeatureSpace:
             columns, values = columns[order], values[order]
         return columns, values
 
-    def _row(self, example: Mapping[Hashable, Any], additions: Additions, learning: bool) -> Row:
-        if learning and example and all(_is_missing(value) for value in example.values()):
+    def _row(self, example: Mapping[Hashable, Any], additions: Additions) -> Row:
+        """Return any example value by value; a wrong value is an error."""
+        if additions.learning and example and all(map(_is_missing, example.values())):
             raise MarleneError("every feature is missing")
         row: dict[int, float] = {}
         for name, value in example.items():
-            column = self._place(name, value, additions, learning)
-            if column >= 0:
-                number = self._number(name, column, value, additions, learning)
-                if number != 0.0:
-                    row[column] = number
+            column = self.column.get(name, additions.column.get(name))
+            if column is None:
+                if not additions.learning or _is_missing(value):
+                    continue
+                column = additions.column[name] = len(self) + len(additions.column)
+                additions.kinds.append(self._wanted_kind(name, _kind_of(value)))
+            number = self._number(name, column, value, additions)
+            if number != 0.0:
+                row[column] = number
         columns = sorted(row)
         return np.array(columns, np.int64), np.array([row[column] for column in columns], np.float64)
 
-    def _place(self, name: Hashable, value: object, additions: Additions, learning: bool) -> int:
-        column = self.column.get(name, -1)
-        if column >= 0 or not learning:
-            return column
-        if name not in additions.features:
-            if _is_missing(value):
-                return -1
-            found = (
-                "binary" if isinstance(value, bool | np.bool_) else "nominal" if isinstance(value, str) else "numeric"
-            )
-            additions.features[name] = self._wanted_kind(name, found)
-        return len(self.kinds) + list(additions.features).index(name)
-
-    def _number(self, name: Hashable, column: int, value: Any, additions: Additions, learning: bool) -> float:  # noqa: ANN401
+    def _number(self, name: Hashable, column: int, value: Any, additions: Additions) -> float:  # noqa: ANN401
         if _is_missing(value):
             return math.nan
-        kind = self.kinds[column] if column < len(self.kinds) else additions.features[name]
+        kind = self.kinds[column] if column < len(self) else additions.kinds[column - len(self)]
         if kind == "nominal":
-            return self._code(name, column, value, additions, learning)
+            return self._code(column, value, additions)
         try:
             number = math.nan if isinstance(value, str) else float(value)
         except (TypeError, ValueError, OverflowError):
@@ -254,128 +311,86 @@ class FeatureSpace:
             raise MarleneError(f"feature {name!r} is binary: expected 0 or 1, found {number:g}")
         return number
 
-    def _code(self, name: Hashable, column: int, value: object, additions: Additions, learning: bool) -> float:
-        """Return the code of a nominal value; a number is its text, but 0 is absent where no values are declared."""
-        codes = self.codes[column] if column < len(self.codes) else {ABSENT: 0}
+    def _code(self, column: int, value: object, additions: Additions) -> float:
+        """Return the code of a nominal value. A number counts as its text; 0 is absence unless values are declared."""
+        codes = self.codes[column] if column < len(self) else {ABSENT: 0}
         text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
         if ABSENT in codes and text == "0" and not isinstance(value, str):
             text = ABSENT
-        new = additions.values.get(name, {})
+        new = additions.values.get(column, {})
         code = codes.get(text, new.get(text))
-        if code is None and learning:
+        if code is None and additions.learning:
             code = len(codes) + len(new)
-            additions.values.setdefault(name, {})[text] = code
+            additions.values.setdefault(column, {})[text] = code
         return math.nan if code is None else float(code)
 
     def _keeps_presence(self, name: Hashable) -> bool:
-        """Tell whether of a feature's numbers only whether they are non-zero is wanted."""
+        """Tell whether only the presence of a feature (non-zero) is kept of its numbers."""
         return self._wanted_kind(name, "numeric") == "binary"
 
-    def rows_of_matrix(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
+    def _rows_of_matrix(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
         """Return a matrix as rows.
 
-        Its columns are the features declared for the stream, or else all known ones by position, in which case further
-        columns are additions.
+        Its columns are the features declared for the stream, or else all known ones by position; further columns are
+        then new features.
         """
-        additions = Additions()
-        found = "binary" if getattr(X, "dtype", None) == np.bool_ else "numeric"
-        matrix = _csr(X)
+        additions = Additions(learning)
+        matrix = as_csr(X)
         n_columns = matrix.shape[1]
         if learning:
-            _refuse_all_missing(matrix)
+            refuse_all_missing(matrix)
         layout = self.layouts.get(stream)
-        expected = len(self.kinds) if layout is None else len(layout)
+        expected = len(self) if layout is None else len(layout)
         if n_columns < expected or (n_columns > expected and (layout is not None or self._has_names())):
             raise MarleneError(f"X has {n_columns} columns, but {expected} features are known")
         if layout is not None:
-            matrix = _arranged(matrix, layout, len(self.kinds))
+            matrix = arranged(matrix, layout, len(self))
         elif not learning:
             matrix = matrix[:, :expected]
         else:
-            for position in range(expected, n_columns):
-                additions.features[position] = self._wanted_kind(position, found)
+            found = "binary" if getattr(X, "dtype", None) == np.bool_ else "numeric"
+            additions.column = {column: column for column in range(expected, n_columns)}
+            additions.kinds = [self._wanted_kind(column, found) for column in additions.column]
         rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64))
-        names = [*self.column, *additions.features]
-        kinds = [*self.kinds, *additions.features.values()]
-        self._check_matrix(rows, names, kinds)
-        for position in np.flatnonzero(np.array([kind == "nominal" for kind in kinds], bool)[rows.indices]).tolist():
-            column = int(rows.indices[position])
-            if not self._is_coded(column) and not math.isnan(rows.values[position]):
-                value = float(rows.values[position])
-                rows.values[position] = self._code(names[column], column, value, additions, learning)
+        self._check_matrix(rows, additions)
         return rows, additions
 
     def _has_names(self) -> bool:
         return any(name != position for position, name in enumerate(self.column))
 
-    def _is_coded(self, column: int) -> bool:
-        """Tell whether a matrix holds the codes of a nominal feature: those of the values that were declared."""
-        return column < len(self.codes) and ABSENT not in self.codes[column]
-
-    def _check_matrix(self, rows: Rows, names: list[Hashable], kinds: list[str]) -> None:
-        """Check stored values against the kinds, and make presence of what is to be kept as such."""
-        values = rows.values
-        given = ~np.isnan(values)
+    def _check_matrix(self, rows: Rows, additions: Additions) -> None:
+        """Check stored values against the kinds; write 1 for presence, and codes for nominal values."""
+        values, column = rows.values, rows.indices
+        known = self._known_columns()
+        if additions.column:
+            known = known.extended(self._as_columns(additions.column, additions.kinds, len(self)))
+        if known.presence.any():
+            values[known.presence[column] & np.isfinite(values)] = 1.0
         wrong = np.isinf(values)
-        binary = np.array([kind == "binary" for kind in kinds], bool)[rows.indices] & given & ~wrong
-        if binary.any():
-            kept = np.array([self._keeps_presence(name) for name in names], bool)[rows.indices]
-            values[binary & kept] = 1.0
-            wrong |= binary & (values != 1.0)
-        if "nominal" in kinds:
-            limits = [len(self.codes[c]) if self._is_coded(c) else np.inf for c in range(len(kinds))]
-            coded = np.array([kind == "nominal" for kind in kinds], bool)[rows.indices] & given & ~wrong
-            coded &= np.isfinite(limits)[rows.indices]
-            with np.errstate(invalid="ignore"):
-                whole = (values >= 0) & (values < np.array(limits)[rows.indices]) & (values == np.floor(values))
-            wrong |= coded & ~whole
-        if not wrong.any():
-            return
-        position = int(np.argmax(wrong))
-        row = int(np.searchsorted(rows.starts, position, side="right")) - 1
-        column = int(rows.indices[position])
-        expected = {"numeric": "a finite number", "binary": "0 or 1", "nominal": "the index of a value"}[kinds[column]]
-        raise MarleneError(f"row {row}, feature {names[column]!r}: expected {expected}, found {values[position]:g}")
+        if np.isfinite(known.limit).any():
+            limit = known.limit[column]
+            whole = (values >= 0) & (values < limit) & (values == np.floor(values))
+            wrong |= np.isfinite(limit) & ~whole & ~np.isnan(values)
+        if wrong.any():
+            position = int(np.argmax(wrong))
+            row = int(np.searchsorted(rows.starts, position, side="right")) - 1
+            name = [*self.column, *additions.column][column[position]]
+            expected = ("a finite number", "0 or 1", "the index of a value")[known.kind[column[position]]]
+            raise MarleneError(f"row {row}, feature {name!r}: expected {expected}, found {values[position]:g}")
+        uncoded = (known.kind == NOMINAL) & np.isinf(known.limit)
+        if uncoded.any():
+            for position in np.flatnonzero(uncoded[column] & ~np.isnan(values)).tolist():
+                values[position] = self._code(int(column[position]), float(values[position]), additions)
+
+
+def _kind_of(value: object) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "binary"
+    return "nominal" if isinstance(value, str) else "numeric"
 
 
 def _is_missing(value: object) -> bool:
-    # pandas has a missing value of its own, which is known by the name of its type because pandas may not be there.
+    # The missing value of pandas is known by the name of its type, because pandas may not be installed.
     if isinstance(value, float | np.floating):
         return math.isnan(value)
     return value is None or type(value).__name__ == "NAType"
-
-
-def _refuse_all_missing(matrix: Any) -> None:  # noqa: ANN401 (a CSR array)
-    missing = np.isnan(matrix.data)
-    if missing.any():
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        whole = np.bincount(rows[missing], minlength=matrix.shape[0]) == matrix.shape[1]
-        if whole.any():
-            raise MarleneError(f"row {int(np.argmax(whole))}: every feature is missing")
-
-
-def _arranged(matrix: Any, layout: Ints, n_columns: int) -> Any:  # noqa: ANN401 (a CSR array)
-    """Put columns where the learner has them."""
-    if np.array_equal(layout, np.arange(n_columns)):
-        return matrix
-    moved = sp.csr_array((matrix.data, layout[matrix.indices], matrix.indptr), shape=(matrix.shape[0], n_columns))
-    moved.sort_indices()
-    return moved
-
-
-def _csr(X: Any) -> Any:  # noqa: ANN401 (array-like)
-    """Return a CSR copy without explicit zeros and with sorted column numbers."""
-    if np.iscomplexobj(X):
-        raise MarleneError("X holds complex numbers")
-    if sp.issparse(X) and X.ndim == 2:
-        matrix = sp.csr_array(X, dtype=np.float64, copy=True)
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-        return matrix
-    try:
-        dense = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MarleneError(f"X holds something that is not a number ({error})") from error
-    if dense.ndim != 2:
-        raise MarleneError(f"X has {dense.ndim} dimensions, expected 2")
-    return sp.csr_array(dense)

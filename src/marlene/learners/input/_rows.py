@@ -1,4 +1,4 @@
-"""Rows, some of them, several parts of them, and one with its zeros."""
+"""Cut, join, repeat and check rows."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marlene._common.states import require
 from marlene.kernels.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from marlene._common.arrays import Floats, Ints
+    from marlene._common.arrays import Array, Floats, Ints
 
 
 def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
@@ -20,7 +21,7 @@ def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """Return rows one after the other, with nothing between and around them."""
+    """Return a copy of all rows, one part after the other."""
     lengths = [np.zeros(1, np.int64), *(np.diff(part.starts) for part in parts)]
     stored = [slice(part.starts[0], part.starts[-1]) for part in parts]
     return Rows(
@@ -39,8 +40,21 @@ def repeated(rows: Rows, chosen: Ints) -> Rows:
 
 
 def dense_row(rows: Rows, row: int, n_features: int) -> Floats:
-    """Return a row with its zeros."""
+    """Return a row as a dense vector."""
     x = np.zeros(n_features)
     stored = slice(rows.starts[row], rows.starts[row + 1])
     x[rows.indices[stored]] = rows.values[stored]
     return x
+
+
+def restored_rows(arrays: Mapping[str, Array], count: int, kinds: Sequence[int]) -> Rows:
+    """Return saved rows: the arrays `starts`, `indices` and `values`. Damaged ones are an error."""
+    starts, indices = (np.array(arrays[name], np.int64) for name in ("starts", "indices"))
+    values = np.array(arrays["values"], np.float64)
+    require(starts.shape == (count + 1,) and starts[0] == 0 and bool((np.diff(starts) >= 0).all()), "the rows")
+    require(indices.shape == values.shape == (starts[-1],), "the rows")
+    require(bool(((indices >= 0) & (indices < len(kinds))).all()), "the rows")
+    kind = np.asarray(kinds, np.int64)[indices]
+    whole = np.isnan(values) | ((values >= 0) & (values < kind) & (values == np.floor(values)))
+    require(bool((np.where(kind == 0, ~np.isinf(values), whole)).all()), "the rows")
+    return Rows(starts, indices, values)
