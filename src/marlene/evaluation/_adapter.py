@@ -8,6 +8,7 @@ import numpy as np
 from river import base
 
 from marlene._common.errors import MarleneError
+from marlene._common.river import shares
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Labels
@@ -113,7 +114,8 @@ class RowsForRiver:
         except NotImplementedError:
             values = self._model.predict_one(x) or {}
             return [float(bool(values.get(label))) for label in self._labels]
-        return [_positive(given.get(label)) for label in self._labels]
+        said = [shares(given.get(label) or {}) for label in self._labels]
+        return [positive if negative or positive else 0.5 for negative, positive in said]
 
     def _learn(self, x: dict[str, Any], y: Labels) -> None:
         known = {label: bool(value) for label, value in zip(self._labels, y, strict=True) if value >= 0}
@@ -122,12 +124,3 @@ class RowsForRiver:
 
 def _not_offered(_x: dict[str, Any]) -> dict[str, Any]:
     raise NotImplementedError
-
-
-def _positive(probabilities: dict[bool, float] | None) -> float:
-    """Return P(label); 0.5 where the model has not met the label or gives it no vote."""
-    if not probabilities:
-        return 0.5
-    positive, negative = float(probabilities.get(True, 0.0)), float(probabilities.get(False, 0.0))
-    total = positive + negative
-    return positive / total if total > 0 else 0.5

@@ -6,6 +6,8 @@ from typing import Any
 
 from river import base
 
+from marlene._common.river import classifier_shares
+
 
 class BinaryRelevance(base.Wrapper[base.Classifier], base.MultiLabelClassifier):
     """One copy of a River classifier per label, each blind to the other labels.
@@ -51,7 +53,10 @@ class BinaryRelevance(base.Wrapper[base.Classifier], base.MultiLabelClassifier):
 
     def predict_proba_one(self, x: dict[Any, Any], **options: Any) -> dict[Any, dict[bool, float]]:  # noqa: ANN401
         """Return every label's probabilities; 0.5 where its classifier has no opinion."""
-        return {label: _probabilities(model, x, options) for label, model in self._of_label.items()}
+        said = {label: classifier_shares(model, x, **options) for label, model in self._of_label.items()}
+        return {
+            label: {False: no, True: yes} if no or yes else {False: 0.5, True: 0.5} for label, (no, yes) in said.items()
+        }
 
     def predict_one(self, x: dict[Any, Any], **options: Any) -> dict[Any, bool]:  # noqa: ANN401
         """Return every label's more probable value."""
@@ -60,14 +65,3 @@ class BinaryRelevance(base.Wrapper[base.Classifier], base.MultiLabelClassifier):
     def counts(self) -> dict[str, int]:
         """Return the number of models and drifts, as every learner does."""
         return {"models": len(self._of_label), "drifts": 0}
-
-
-def _probabilities(model: base.Classifier, x: dict[Any, Any], options: dict[str, Any]) -> dict[bool, float]:
-    try:
-        given = model.predict_proba_one(x, **options)
-    except NotImplementedError:
-        value = model.predict_one(x, **options)
-        given = {} if value is None else {bool(value): 1.0}
-    votes = {value: float(given.get(value, 0.0)) for value in (False, True)}
-    total = sum(votes.values())
-    return {value: vote / total if total > 0 else 0.5 for value, vote in votes.items()}
