@@ -33,14 +33,18 @@ def named(learner=BRMarlene):
 
 
 SINGLE = [
-    ({"size": np.inf}, {"spam": 1}, "feature 'size': the value is infinite"),
-    ({"size": -np.float32(np.inf)}, {"spam": 1}, "feature 'size': the value is infinite"),
+    ({"size": np.inf}, {"spam": 1}, "feature 'size' is numeric: expected a finite number, found inf"),
+    ({"size": -np.float32(np.inf)}, {"spam": 1}, "feature 'size' is numeric: expected a finite number, found -inf"),
     ({"size": "big"}, {"spam": 1}, "feature 'size' is numeric: expected a number, found 'big'"),
     ({"size": [1, 2]}, {"spam": 1}, r"feature 'size' is numeric: expected a number, found \[1, 2\]"),
     ({"size": 10**400}, {"spam": 1}, "feature 'size' is numeric: expected a number, found 1000"),
     ({"late": 0.5}, {"spam": 1}, "feature 'late' is binary: expected 0 or 1, found 0.5"),
     ({"late": "yes"}, {"spam": 1}, "feature 'late' is binary: expected a number, found 'yes'"),
-    ({"fresh": 2.0, "size": np.inf}, {"spam": 1, "fresh": 0}, "feature 'size': the value is infinite"),
+    (
+        {"fresh": 2.0, "size": np.inf},
+        {"spam": 1, "fresh": 0},
+        "feature 'size' is numeric: expected a finite number, found inf",
+    ),
     ({"size": None, "late": float("nan")}, {"spam": 1}, "every feature is missing"),
     ({"fresh": None}, {"spam": 1}, "every feature is missing"),
     (GOOD, {"spam": 2}, "label 'spam': expected 0 or 1, found 2"),
@@ -95,10 +99,10 @@ BLOCKS = [
     (X[:3], np.full((3, 3), "a"), "Y holds something that is not a number"),
     (np.full((3, 5), "a"), Y[:3], "X holds something that is not a number"),
     (X[:3] * 1j, Y[:3], "X holds complex numbers"),
-    (np.where(np.eye(3, 5) > 0, np.inf, 0), Y[:3], "row 0, feature 0: expected a finite number, found inf"),
-    (sp.csr_array(([1, -np.inf], ([0, 2], [1, 3])), (3, 5)), Y[:3], "row 2, feature 3: .*found -inf"),
+    (np.where(np.eye(3, 5) > 0, np.inf, 0), Y[:3], "row 0, feature 0 is numeric: expected a finite number, found inf"),
+    (sp.csr_array(([1, -np.inf], ([0, 2], [1, 3])), (3, 5)), Y[:3], "row 2, feature 3 is numeric: .*found -inf"),
     (np.vstack([X[:2], np.full(5, np.nan)]), Y[:3], "row 2: every feature is missing"),
-    (np.where(np.eye(3, 6) > 0, np.nan, np.inf), Y[:3], "row 0, feature 1: expected a finite number"),
+    (np.where(np.eye(3, 6) > 0, np.nan, np.inf), Y[:3], "row 0, feature 1 is numeric: expected a finite number"),
     (X[:3], pd.DataFrame(np.zeros((3, 2)), columns=["a", "a"]), "Y has two columns of the same name"),
 ]
 
@@ -123,10 +127,10 @@ def test_matrices_that_do_not_agree_with_what_was_declared(learner):
     model.declare([Feature("size"), colours, Feature("late", "binary")], ["spam"])
     before = contents(model)
     for x, said in [
-        ([1, 3, 0], "row 0, feature 'colour': expected the index of a value, found 3"),
-        ([1, 0.5, 0], "row 0, feature 'colour': expected the index of a value, found 0.5"),
-        ([1, -1, 0], "row 0, feature 'colour': expected the index of a value, found -1"),
-        ([1, 0, 2], "row 0, feature 'late': expected 0 or 1, found 2"),
+        ([1, 3, 0], "^feature 'colour' is nominal: expected the index of a value, found 3"),
+        ([1, 0.5, 0], "^feature 'colour' is nominal: expected the index of a value, found 0.5"),
+        ([1, -1, 0], "^feature 'colour' is nominal: expected the index of a value, found -1"),
+        ([1, 0, 2], "^feature 'late' is binary: expected 0 or 1, found 2"),
         ([1, 0, 0, 0], "X has 4 columns, but 3 features are known"),
     ]:
         with pytest.raises(MarleneError, match=said):

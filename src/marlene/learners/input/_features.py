@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,14 +16,17 @@ from marlene.learners.input._matrices import arranged, as_csr, refuse_all_missin
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from marlene._common.arrays import Bools, Floats, Ints
+    from marlene._common.arrays import Floats, Ints
     from marlene.streams import Feature
 
     Row = tuple[Ints, Floats]
 
 KINDS = ("numeric", "binary", "nominal")
-NUMERIC, BINARY, NOMINAL = range(3)
+NUMERIC, BINARY, NOMINAL, PRESENCE = range(4)
+"""Kinds as numbers; a binary feature of which only the presence (non-zero) is kept has one of its own."""
+EXPECTED = {NUMERIC: "a finite number", BINARY: "0 or 1", NOMINAL: "the index of a value", PRESENCE: "a finite number"}
 PLAIN = {bool, int, float}
+NO_VALUES = (np.zeros(0, np.int64), np.zeros(0))
 FEWEST_NOMINAL_VALUES = 3
 """A nominal feature may get further values, so banks never hold it as a binary one."""
 ABSENT = "\0"
@@ -54,31 +56,6 @@ class Additions:
         return bool(self.column or self.values)
 
 
-class Columns(NamedTuple):
-    """Every column as arrays.
-
-    Attributes
-    ----------
-    kind
-        Its place in `KINDS`.
-    limit
-        Number of values a matrix can hold: codes if values are declared. Infinity: any number.
-    presence
-        Whether only the presence (non-zero) is kept.
-    """
-
-    kind: Ints
-    limit: Floats
-    presence: Bools
-
-    def extended(self, further: Columns) -> Columns:
-        """Return these columns and further ones."""
-        return Columns(*(np.append(mine, theirs) for mine, theirs in zip(self, further, strict=True)))
-
-
-NO_COLUMNS = Columns(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, bool))
-
-
 class FeatureSpace:
     """Columns by name. The kind of a feature is fixed when it is first seen.
 
@@ -105,7 +82,8 @@ class FeatureSpace:
         self.layouts: dict[str | None, Ints] = {}
         self._taken = 0
         self._widened: set[int] = set()
-        self._columns = NO_COLUMNS
+        self._has_nominal = False
+        self._numbers: Ints = np.zeros(0, np.int64)
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -141,13 +119,11 @@ class FeatureSpace:
 
     def restore(self, header: Mapping[str, Any]) -> None:
         """Fill an empty space with what `header` gave."""
-        self.column = {name: column for column, name in enumerate(header["names"])}
-        self.kinds = list(header["kinds"])
-        self.codes = [{value: code for code, value in enumerate(values)} for values in header["codes"]]
+        for name, kind, values in zip(header["names"], header["kinds"], header["codes"], strict=True):
+            require(kind in KINDS and name not in self.column, "the features")
+            self._append(name, kind, {value: code for code, value in enumerate(values)})
         self.layouts = {stream: np.array(layout, np.int64) for stream, layout in header["layouts"]}
-        require(all(kind in KINDS for kind in self.kinds), "the kinds of the features")
-        require(len(self.column) == len(self.kinds) == len(self.codes), "the features")
-        require(all(((a >= 0) & (a < len(self.kinds))).all() for a in self.layouts.values()), "the features")
+        require(all(((a >= 0) & (a < len(self))).all() for a in self.layouts.values()), "the features")
         self._taken = len(self)
 
     def declare(self, features: Sequence[Feature], stream: str | None) -> None:
@@ -191,30 +167,10 @@ class FeatureSpace:
         for column, values in additions.values.items():
             self._extend(column, values)
 
-    def _known_columns(self) -> Columns:
-        first = len(self._columns.kind)
-        if first < len(self):
-            new = self._as_columns(islice(self.column, first, None), self.kinds[first:], first)
-            self._columns = self._columns.extended(new)
-        return self._columns
-
-    def _as_columns(self, names: Iterable[Hashable], kinds: Sequence[str], first: int) -> Columns:
-        presence = [kind == "binary" and self._keeps_presence(name) for name, kind in zip(names, kinds, strict=True)]
-        limits = {"numeric": math.inf, "binary": 2}
-        return Columns(
-            np.array([KINDS.index(kind) for kind in kinds], np.int64),
-            np.array([limits.get(kind) or self._n_codes(first + i) for i, kind in enumerate(kinds)], np.float64),
-            np.array(presence, bool),
-        )
-
-    def _n_codes(self, column: int) -> float:
-        """Return the number of declared values of a nominal feature; infinity if none are declared."""
-        declared = column < len(self) and ABSENT not in self.codes[column]
-        return len(self.codes[column]) if declared else math.inf
-
     def _append(self, name: Hashable, kind: str, codes: dict[str, int]) -> None:
         self.column[name] = len(self.kinds)
         self.kinds.append(kind)
+        self._has_nominal |= kind == "nominal"
         self.codes.append({ABSENT: 0} if kind == "nominal" and not codes else codes)
 
     def _extend(self, column: int, codes: dict[str, int]) -> None:
@@ -222,7 +178,6 @@ class FeatureSpace:
         self.codes[column].update(codes)
         if len(self.codes[column]) > before:
             self._widened.add(column)
-            self._columns = NO_COLUMNS  # its limit may have changed
 
     def _wanted_kind(self, name: Hashable, found: str) -> str:
         if not isinstance(self.wanted, str):
@@ -243,18 +198,18 @@ class FeatureSpace:
         parts = []
         for position, example in enumerate(examples):
             try:
-                parts.append(self._plain_row(example) or self._row(example, additions))
+                parts.append(_stored(*(self._plain_row(example) or self._row(example, additions))))
             except MarleneError as error:
-                raise error if len(examples) == 1 else MarleneError(f"row {position}: {error}") from None
+                raise error if len(examples) == 1 else MarleneError(f"row {position}, {error}") from None
         starts = np.zeros(len(parts) + 1, np.int64)
         np.cumsum([len(columns) for columns, _ in parts], out=starts[1:])
-        if len(parts) == 1:
-            return Rows(starts, *parts[0]), additions
-        empty = (np.zeros(0, np.int64), np.zeros(0))
-        return Rows(starts, *(np.concatenate(part) for part in zip(empty, *parts, strict=True))), additions
+        columns, values = parts[0] if len(parts) == 1 else map(np.concatenate, zip(NO_VALUES, *parts, strict=True))
+        rows = Rows(starts, columns, values)
+        self._check(rows, additions)
+        return rows, additions
 
     def _plain_row(self, example: Mapping[Hashable, Any]) -> Row | None:
-        """Return an example of known numeric and binary features and plain right values at once; else None."""
+        """Return columns and values of an example of plain numbers and known features, none nominal; else None."""
         if not PLAIN.issuperset(map(type, example.values())):
             return None
         try:
@@ -262,19 +217,12 @@ class FeatureSpace:
             values = np.array([*example.values()], np.float64)
         except (KeyError, OverflowError):
             return None
-        kinds = self._known_columns().kind[columns]
-        fine = np.where(kinds == NUMERIC, np.isfinite(values), (kinds == BINARY) & ((values == 0) | (values == 1)))
-        if not fine.all():
+        if np.isnan(values).any() or (self._has_nominal and (self._kind_numbers()[columns] == NOMINAL).any()):
             return None
-        stored = values != 0
-        columns, values = columns[stored], values[stored]
-        if (columns[1:] < columns[:-1]).any():
-            order = np.argsort(columns)
-            columns, values = columns[order], values[order]
         return columns, values
 
     def _row(self, example: Mapping[Hashable, Any], additions: Additions) -> Row:
-        """Return any example value by value; a wrong value is an error."""
+        """Return columns and values of any example, read one by one."""
         if additions.learning and example and all(map(_is_missing, example.values())):
             raise MarleneError("every feature is missing")
         row: dict[int, float] = {}
@@ -285,11 +233,8 @@ class FeatureSpace:
                     continue
                 column = additions.column[name] = len(self) + len(additions.column)
                 additions.kinds.append(self._wanted_kind(name, _kind_of(value)))
-            number = self._number(name, column, value, additions)
-            if number != 0.0:
-                row[column] = number
-        columns = sorted(row)
-        return np.array(columns, np.int64), np.array([row[column] for column in columns], np.float64)
+            row[column] = self._number(name, column, value, additions)
+        return np.array([*row], np.int64), np.array([*row.values()], np.float64)
 
     def _number(self, name: Hashable, column: int, value: Any, additions: Additions) -> float:  # noqa: ANN401
         if _is_missing(value):
@@ -303,12 +248,6 @@ class FeatureSpace:
             number = math.nan
         if math.isnan(number):
             raise MarleneError(f"feature {name!r} is {kind}: expected a number, found {value!r}")
-        if math.isinf(number):
-            raise MarleneError(f"feature {name!r}: the value is infinite")
-        if kind == "binary" and number not in (0.0, 1.0):
-            if self._keeps_presence(name):
-                return 1.0
-            raise MarleneError(f"feature {name!r} is binary: expected 0 or 1, found {number:g}")
         return number
 
     def _code(self, column: int, value: object, additions: Additions) -> float:
@@ -323,10 +262,6 @@ class FeatureSpace:
             code = len(codes) + len(new)
             additions.values.setdefault(column, {})[text] = code
         return math.nan if code is None else float(code)
-
-    def _keeps_presence(self, name: Hashable) -> bool:
-        """Tell whether only the presence of a feature (non-zero) is kept of its numbers."""
-        return self._wanted_kind(name, "numeric") == "binary"
 
     def _rows_of_matrix(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
         """Return a matrix as rows.
@@ -352,35 +287,66 @@ class FeatureSpace:
             additions.column = {column: column for column in range(expected, n_columns)}
             additions.kinds = [self._wanted_kind(column, found) for column in additions.column]
         rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64))
-        self._check_matrix(rows, additions)
+        self._check(rows, additions)
+        if self._has_nominal or "nominal" in additions.kinds:
+            self._code_matrix(rows, additions)
         return rows, additions
 
     def _has_names(self) -> bool:
         return any(name != position for position, name in enumerate(self.column))
 
-    def _check_matrix(self, rows: Rows, additions: Additions) -> None:
-        """Check stored values against the kinds; write 1 for presence, and codes for nominal values."""
-        values, column = rows.values, rows.indices
-        known = self._known_columns()
-        if additions.column:
-            known = known.extended(self._as_columns(additions.column, additions.kinds, len(self)))
-        if known.presence.any():
-            values[known.presence[column] & np.isfinite(values)] = 1.0
-        wrong = np.isinf(values)
-        if np.isfinite(known.limit).any():
-            limit = known.limit[column]
-            whole = (values >= 0) & (values < limit) & (values == np.floor(values))
-            wrong |= np.isfinite(limit) & ~whole & ~np.isnan(values)
-        if wrong.any():
-            position = int(np.argmax(wrong))
-            row = int(np.searchsorted(rows.starts, position, side="right")) - 1
-            name = [*self.column, *additions.column][column[position]]
-            expected = ("a finite number", "0 or 1", "the index of a value")[known.kind[column[position]]]
-            raise MarleneError(f"row {row}, feature {name!r}: expected {expected}, found {values[position]:g}")
-        uncoded = (known.kind == NOMINAL) & np.isinf(known.limit)
-        if uncoded.any():
-            for position in np.flatnonzero(uncoded[column] & ~np.isnan(values)).tolist():
-                values[position] = self._code(int(column[position]), float(values[position]), additions)
+    def _code_matrix(self, rows: Rows, additions: Additions) -> None:
+        """Check and write the codes of nominal features. A matrix holds codes if values are declared, else values."""
+        nominal = self._kind_numbers(additions)[rows.indices] == NOMINAL
+        for position in np.flatnonzero(nominal & ~np.isnan(rows.values)).tolist():
+            column, value = int(rows.indices[position]), float(rows.values[position])
+            if column >= len(self) or ABSENT in self.codes[column]:
+                rows.values[position] = self._code(column, value, additions)
+            elif not (0 <= value < len(self.codes[column]) and value.is_integer()):
+                self._refuse(rows, position, additions)
+
+    def _check(self, rows: Rows, additions: Additions) -> None:
+        """Check numbers against the kinds of their features; write 1 where only presence is kept."""
+        values, kinds = rows.values, self._kind_numbers(additions)[rows.indices]
+        right = np.isfinite(values) & ((kinds != BINARY) | (values == 1.0))
+        if not right.all():
+            wrong = ~right & ~np.isnan(values)
+            if wrong.any():
+                self._refuse(rows, int(np.argmax(wrong)), additions)
+        if self.wanted not in ("auto", "numeric"):
+            values[(kinds == PRESENCE) & ~np.isnan(values)] = 1.0
+
+    def _refuse(self, rows: Rows, position: int, additions: Additions) -> None:
+        """Refuse a stored value."""
+        row, column = int(np.searchsorted(rows.starts, position, side="right")) - 1, int(rows.indices[position])
+        where = f"row {row}, " if len(rows.starts) > 2 else ""
+        name, kind = [*self.column, *additions.column][column], [*self.kinds, *additions.kinds][column]
+        expected = EXPECTED[self._kind_numbers(additions)[column]]
+        raise MarleneError(f"{where}feature {name!r} is {kind}: expected {expected}, found {rows.values[position]:g}")
+
+    def _kind_numbers(self, additions: Additions | None = None) -> Ints:
+        """Return the kind of every column, known or new, as a number."""
+        if len(self._numbers) < len(self):
+            known = [*self.column.items()][len(self._numbers) :]
+            self._numbers = np.append(self._numbers, [self._as_number(name, self.kinds[c]) for name, c in known])
+        if additions is None or not additions.kinds:
+            return self._numbers
+        new = zip(additions.column, additions.kinds, strict=True)
+        return np.append(self._numbers, [self._as_number(name, kind) for name, kind in new])
+
+    def _as_number(self, name: Hashable, kind: str) -> int:
+        presence = kind == "binary" and self._wanted_kind(name, "numeric") == "binary"
+        return PRESENCE if presence else KINDS.index(kind)
+
+
+def _stored(columns: Ints, values: Floats) -> Row:
+    """Return what is not zero, in the order of the columns."""
+    stored = values != 0
+    columns, values = columns[stored], values[stored]
+    if (columns[1:] < columns[:-1]).any():
+        order = np.argsort(columns)
+        columns, values = columns[order], values[order]
+    return columns, values
 
 
 def _kind_of(value: object) -> str:
