@@ -18,9 +18,9 @@ from marlene.learners import (
     OnlineBagging,
     PrunedSets,
 )
-from marlene.learners.baselines._chain import _ChainCommittee
-from marlene.learners.baselines._pruned_sets import _SetsCommittee
-from marlene.learners.baselines._relevance import _RelevanceCommittee
+from marlene.learners.baselines._chain import ChainCommittee
+from marlene.learners.baselines._pruned_sets import SetsCommittee
+from marlene.learners.baselines._relevance import RelevanceCommittee
 from marlene.learners.classifiers._models import BankModels, Trees
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import contents, drifting
@@ -106,7 +106,7 @@ def rows_of(X):
     return Rows(starts, np.nonzero(stored)[1].astype(np.int64), X[stored])
 
 
-@pytest.mark.parametrize("committee", [_RelevanceCommittee, _ChainCommittee])
+@pytest.mark.parametrize("committee", [RelevanceCommittee, ChainCommittee])
 def test_row_by_row_is_as_good_as_compiled(committee):
     """A forest used like any other bank gives what the kernels give."""
     X, Y = drifting(250, 4)
@@ -128,7 +128,7 @@ def test_row_by_row_is_as_good_as_compiled(committee):
 
 def test_sets_are_told_apart_by_one_classifier_each():
     models = BankModels(NaiveBayesBank(), 4)
-    members = _SetsCommittee(1, models, 8, None)
+    members = SetsCommittee(1, models, 8, None)
     members.add_features([2, 2])
     members.add_labels(2)
     X = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (20, 1))
@@ -136,12 +136,12 @@ def test_sets_are_told_apart_by_one_classifier_each():
     members.run(rows_of(X), X.astype(np.int8), np.ones((80, 1), np.int64), scores)
     assert len(models.bank) == 4
     assert (scores[-4:, 0] > 0.5).tolist() == (X[-4:] > 0).tolist()
-    votes = models.votes(members.ids, np.array([1.0, 1.0]))
+    votes = models.votes(members.ids[0], np.array([1.0, 1.0]))
     assert votes.sum() == pytest.approx(1.0)
     assert votes.argmax() == members.members[0].sets.index(frozenset({0, 1}))
     members.renew(0, np.uint64(0))
     assert len(models.bank) == 4
-    assert not models.votes(members.ids, np.array([1.0, 1.0])).any()
+    assert not models.votes(members.ids[0], np.array([1.0, 1.0])).any()
 
 
 @every_transformation

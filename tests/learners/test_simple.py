@@ -88,9 +88,9 @@ def test_ties_and_no_evidence_give_zero():
     ("Y", "said"),
     [
         ([1, 0], "Y has 1 dimensions, expected 2"),
-        ([[1, 0]], "X has 2 rows and Y 1"),
+        ([[1, 0]], "X has 2 rows, but Y has 1"),
         ([[1], [0]], "Y has 1 columns, but 2 labels are known"),
-        ([[1, 0], [2, 0]], r"Y\[1, 0\] is 2, expected 0, 1, or -1"),
+        ([[1, 0], [2, 0]], "Y, row 1, column 0: expected 0 or 1, found 2"),
         ([["a", "b"]] * 2, "Y holds something that is not a number"),
     ],
 )

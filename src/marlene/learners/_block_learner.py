@@ -63,6 +63,7 @@ class BlockLearner(base.MultiLabelClassifier):
         Columns of arrays of that stream are then these features and labels, by position; features are matched with
         those of other streams by name.
         """
+        self._labels(stream)  # a learner without transfer refuses sources here
         self._space.declare(features, stream)
         self._add(stream, labels)
 

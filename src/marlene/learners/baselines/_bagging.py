@@ -1,29 +1,40 @@
-"""Ensembles of multi-label classifiers that see every example a number of times that is left to chance."""
+"""Online bagging, and online bagging that replaces members after a drift."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.checks import one_of
 from marlene._common.errors import MarleneError
-from marlene._common.states import require
+from marlene._common.states import arrays_under, require, with_prefix
 from marlene.drift import DRIFT, ADWINBank
 from marlene.kernels.bagging import draw_weights
-from marlene.learners.baselines._committee_learner import BLOCK, CommitteeLearner, mean_over_members
+from marlene.learners.baselines._committee_learner import BLOCK, CommitteeLearner, blocks
 from marlene.learners.baselines._shares import as_probabilities, normalised
-from marlene.learners.input._rows import slice_rows
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
     from marlene.kernels.rows import Rows
-    from marlene.learners.baselines._committee import Transformation
+    from marlene.learners.baselines._transformation import Transformation
 
 THRESHOLDS = ("half", "share")
 
 
+def mean_over_members(scores: Floats) -> Floats:
+    """Return the mean over the second axis, summed in the same order for any number of rows."""
+    total: Floats = np.zeros((scores.shape[0], scores.shape[2]))
+    for member in range(scores.shape[1]):
+        total += scores[:, member]
+    total /= scores.shape[1]
+    return total
+
+
+@dataclass(eq=False, repr=False)
 class OnlineBagging(CommitteeLearner):
     """Online bagging (Oza and Russell 2001): every member learns every example Poisson(`rate`) times.
 
@@ -38,13 +49,13 @@ class OnlineBagging(CommitteeLearner):
     rate
         How often a member learns an example on average; 1 in the original, 6 in leveraging bagging.
     threshold
-        "half": a label is predicted where its score is above 0.5, and P(label) is the score. "share": where its share
-        of the scores of all labels is above 1 / |L|, as in `GOOWE`, which see for P(label). The latter is for scores
-        that say which label is more likely than another rather than how likely it is.
+        - "half": a label is predicted if its score is above 0.5; P(label) is the score.
+        - "share": a label is predicted if its share of the scores of all labels is above 1 / |L|. P(label) is as of
+          `GOOWE`. For scores that rank the labels but are no probabilities.
     features
         "auto", "numeric", "binary" or a mapping, as of `BRMarlene`.
     seed
-        What random numbers depend on: they are the same on any number of threads and after a restart.
+        Seed of the random numbers. They do not depend on the number of threads or on restarts.
 
     Examples
     --------
@@ -59,35 +70,28 @@ class OnlineBagging(CommitteeLearner):
 
     _method = "online-bagging"
 
-    def __init__(
-        self,
-        transformation: Transformation,
-        members: int = 10,
-        rate: float = 1.0,
-        threshold: str = "half",
-        features: str | Mapping[Hashable, str] = "auto",
-        seed: int = 1,
-    ) -> None:
-        self.rate = rate
-        self.threshold = threshold
-        if threshold not in THRESHOLDS:
-            raise MarleneError(f"threshold must be one of {', '.join(THRESHOLDS)}, not {threshold!r}")
-        if not isinstance(rate, int | float | np.number) or not 0 < rate <= 1000:
-            raise MarleneError(f"rate must be a number above 0 and at most 1000, not {rate!r}")
-        super().__init__(transformation, members, features, seed)
+    transformation: Transformation
+    members: int = 10
+    rate: float = 1.0
+    threshold: str = "half"
+    features: str | Mapping[Hashable, str] = "auto"
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        one_of(self.threshold, "threshold", THRESHOLDS)
+        if not isinstance(self.rate, int | float | np.number) or not 0 < self.rate <= 1000:
+            raise MarleneError(f"rate must be a number above 0 and at most 1000, not {self.rate!r}")
+        super().__post_init__()
+        self._block = BLOCK
 
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:  # noqa: ARG002
-        for begin in range(0, len(truth), self._block()):
-            end = min(len(truth), begin + self._block())
-            scores = self._learn(slice_rows(rows, begin, end), truth[begin:end])
+        for here, part in blocks(rows, self._block):
+            scores = self._learn(part, truth[here])
             if probabilities.shape[1]:
-                probabilities[begin:end] = self._decided(mean_over_members(scores))
-
-    def _block(self) -> int:
-        return BLOCK
+                probabilities[here] = self._combined(scores)
 
     def _learn(self, rows: Rows, truth: Labels) -> Floats:
-        """Learn rows; return what the members said before each."""
+        """Learn rows; return the members' scores before each row."""
         weights = np.empty((len(truth), self._committee.size), np.int64)
         draw_weights(self._keys, self._seen, float(self.rate), weights)
         scores = np.empty((len(truth), self._committee.size, self._committee.n_labels))
@@ -95,21 +99,20 @@ class OnlineBagging(CommitteeLearner):
         self._seen += len(truth)
         return scores
 
-    def _predict(self, rows: Rows, probabilities: Floats) -> None:
-        for begin in range(0, len(probabilities), BLOCK):
-            part = slice_rows(rows, begin, min(len(probabilities), begin + BLOCK))
-            probabilities[begin : begin + BLOCK] = self._decided(mean_over_members(self._committee.scores(part)))
+    def _combined(self, scores: Floats) -> Floats:
+        return self._decided(mean_over_members(scores))
 
     def _decided(self, scores: Floats) -> Floats:
-        """Return scores as numbers that are above 0.5 where the label is predicted."""
+        """Return numbers that are above 0.5 where the label is predicted."""
         return scores if self.threshold == "half" else as_probabilities(normalised(scores))
 
 
+@dataclass(eq=False, repr=False)
 class ADWINBagging(OnlineBagging):
-    """Online bagging whose worst member is replaced when one gets worse (Bifet et al. 2009; Read et al. 2012).
+    """Online bagging that replaces its worst member after a drift (Bifet et al. 2009; Read et al. 2012).
 
-    An ADWIN watches how often each member predicts another label set than the true one. When one of them cuts its
-    window and the error is higher after that, the member with the highest error begins anew.
+    One ADWIN per member watches how often the member predicts a wrong label set. When any of them cuts its window and
+    the error is higher afterwards, the member with the highest error is replaced by an untrained one.
 
     Parameters
     ----------
@@ -133,23 +136,13 @@ class ADWINBagging(OnlineBagging):
 
     _method = "adwin-bagging"
 
-    def __init__(
-        self,
-        transformation: Transformation,
-        members: int = 10,
-        rate: float = 1.0,
-        threshold: str = "half",
-        features: str | Mapping[Hashable, str] = "auto",
-        seed: int = 1,
-        delta: float = 0.002,
-    ) -> None:
-        self.delta = delta
-        super().__init__(transformation, members, rate, threshold, features, seed)
-        self._detectors = ADWINBank(delta)
-        self._detectors.add(members)
+    delta: float = 0.002
 
-    def _block(self) -> int:
-        return 1
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._block = 1  # a row decides who learns the next one
+        self._detectors = ADWINBank(self.delta)
+        self._detectors.add(self._committee.size)
 
     def _learn(self, rows: Rows, truth: Labels) -> Floats:
         scores = super()._learn(rows, truth)
@@ -169,11 +162,12 @@ class ADWINBagging(OnlineBagging):
         self._detectors.reset([worst])
         self._drifts += 1
 
-    def _own_state(self) -> Arrays:
-        return {f"detectors.{name}": array for name, array in self._detectors.state().items()}
+    def _learnt(self) -> tuple[dict[str, Any], Arrays]:
+        header, arrays = super()._learnt()
+        return header, arrays | with_prefix(self._detectors.state(), "detectors.")
 
-    def _restore_own(self, arrays: Mapping[str, Array]) -> None:
-        own = {name.removeprefix("detectors."): a for name, a in arrays.items() if name.startswith("detectors.")}
-        self._detectors = ADWINBank.from_state(own)
+    def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        super()._restore(header, arrays)
+        self._detectors = ADWINBank.from_state(arrays_under(arrays, "detectors."))
         require(self._detectors.settings()["delta"] == float(self.delta), "the detectors")
         require(self._detectors.ids.tolist() == list(range(self._committee.size)), "the detectors")

@@ -1,21 +1,24 @@
-"""What a transformation of multi-label learning and an ensemble know of each other."""
+"""The members of an ensemble, all at once."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from marlene.learners.input._rows import slice_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
+    from marlene.learners.classifiers._models import Models
 
 
 class Committee(ABC):
-    """The trained state of all members of an ensemble, each a multi-label classifier of its own.
+    """The trained state of all members of an ensemble. Each member is a multi-label classifier.
 
     Parameters
     ----------
@@ -41,14 +44,15 @@ class Committee(ABC):
 
     @abstractmethod
     def renew(self, member: int, key: np.uint64) -> None:
-        """Make a member untrained; what is random about it depends on `key`."""
+        """Replace a member by an untrained one; what is random about it depends on `key`."""
 
     @abstractmethod
     def run(self, rows: Rows, truth: Labels, weights: Ints, scores: Floats) -> None:
-        """Write what every member says of every row (rows × members × labels), and let it learn the row then.
+        """For each row in turn, write the score of every member and label, then let the members learn the row.
 
-        A score is in [0, 1], above 0.5 where the member predicts the label. Weights (rows × members) are whole
-        numbers; a member learns nothing where they are 0. Labels may be -1, not known. Members do not see each other.
+        Scores (rows × members × labels) are in [0, 1], above 0.5 where the member predicts the label. Weights
+        (rows × members) are whole numbers; 0: the member does not learn the row. Labels may be -1 (unknown). Members
+        do not see each other.
         """
 
     @abstractmethod
@@ -61,46 +65,80 @@ class Committee(ABC):
 
     @abstractmethod
     def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
-        """Fill a committee without features and labels with what `state` gave; anything else is an error."""
+        """Fill an empty committee with what `state` gave; anything else is an error."""
 
     def load_kernels(self) -> None:  # noqa: B027 (most need nothing more)
-        """Load the kernels that a first few examples would not call."""
+        """Load the kernels that a first few examples do not call."""
 
     def scores(self, rows: Rows) -> Floats:
-        """Return what every member says of every row (rows × members × labels)."""
+        """Return the score of every row, member and label."""
         n = len(rows.starts) - 1
         scores = np.empty((n, self.size, self.n_labels))
         self.run(rows, np.zeros((n, self.n_labels), np.int8), np.zeros((n, self.size), np.int64), scores)
         return scores
 
 
-class Transformation(ABC):
-    """How multi-label learning becomes learning of simpler sorts; an untrained prototype that holds parameters."""
+class ModelsCommittee(Committee):
+    """Members made of base classifiers.
 
-    name: ClassVar[str]
-    """What it is called in files."""
+    Parameters
+    ----------
+    size
+        Number of members.
+    models
+        An empty collection of base classifiers.
+
+    Attributes
+    ----------
+    ids
+        Which classifiers belong to each member (members × classifiers).
+    """
+
+    def __init__(self, size: int, models: Models) -> None:
+        super().__init__(size)
+        self.models = models
+        self.ids: Ints = np.zeros((size, 0), np.int64)
+
+    def add_features(self, kinds: Sequence[int]) -> None:
+        self.models.add_features(kinds)
+
+    def widen(self, feature: int, n_values: int) -> None:
+        self.models.widen(feature, n_values)
+
+    def add_models(self, count: int) -> None:
+        """Give every member further classifiers."""
+        new = self.models.add(self.size * count).reshape(self.size, count)
+        self.ids = np.concatenate([self.ids, new], axis=1)
+
+    def add_labels(self, count: int) -> None:
+        """Append labels, each with a classifier of its own for every member."""
+        self.add_models(count)
+        self.n_labels += count
+
+    def renew(self, member: int, key: np.uint64) -> None:  # noqa: ARG002 (nothing about a classifier is random)
+        self.models.remove(self.ids[member])
+        self.ids[member] = self.models.add(self.ids.shape[1])
+
+    def run(self, rows: Rows, truth: Labels, weights: Ints, scores: Floats) -> None:
+        for begin, end in self.models.steps(len(truth)):
+            here = slice(begin, end)
+            self.run_members(slice_rows(rows, begin, end), truth[here], weights[here], scores[here])
 
     @abstractmethod
-    def committee(self, size: int) -> Committee:
-        """Return untrained members."""
+    def run_members(self, rows: Rows, truth: Labels, weights: Ints, scores: Floats) -> None:
+        """Do what `run` does, for rows that each member may take at once."""
 
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """Return the parameters as JSON can hold them."""
+    def n_models(self) -> int:
+        return self.ids.size
 
-    @classmethod
-    @abstractmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Return the transformation whose `settings` these are."""
+    def state(self) -> Arrays:
+        return self.models.state() | {"ids": self.ids.copy()}
 
-    def __eq__(self, other: object) -> bool:
-        """Tell whether two are of the same sort and have the same parameters."""
-        if not isinstance(other, Transformation):
-            return NotImplemented
-        return type(self) is type(other) and self.settings() == other.settings()
+    def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
+        self.models.restore(arrays, kinds)
+        self.ids = self.models.restored_ids(arrays["ids"], (self.size, self.models_per_member(n_labels)))
+        self.n_labels = n_labels
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def clone(self) -> Self:
-        """Return one of the same parameters."""
-        return type(self).from_settings(self.settings())
+    def models_per_member(self, n_labels: int) -> int:
+        """Return the number of classifiers of a member."""
+        return n_labels

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
+from marlene._common.checks import whole_number
 from marlene._common.labels import UNKNOWN
-from marlene._common.states import require
-from marlene.kernels.rows import Rows
-from marlene.learners.baselines._committee_learner import BLOCK, CommitteeLearner
-from marlene.learners.baselines._pruned_sets import checked_rows
+from marlene._common.states import arrays_under, require, with_prefix
+from marlene.learners.baselines._committee_learner import BLOCK, CommitteeLearner, blocks
 from marlene.learners.baselines._shares import as_probabilities, normalised
-from marlene.learners.input._rows import joined, slice_rows
+from marlene.learners.input._rows import joined, restored_rows, slice_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
-    from marlene.learners.baselines._committee import Transformation
+    from marlene.kernels.rows import Rows
+    from marlene.learners.baselines._transformation import Transformation
 
 USUAL_CHUNK = 250
 SHARE = 20
 
 
 def least_squares_weights(scores: Floats, truth: Labels) -> Floats:
-    """Return the weights of members that bring their summed scores closest to the truth, rescaled to [0, 1].
+    """Return the weights, rescaled to [0, 1], that bring the weighted sum of the members' scores closest to the truth.
 
     Parameters
     ----------
     scores
         Normalised scores (examples × members × labels).
     truth
-        Labels (examples × labels); what is not known (-1) is left out.
+        Labels (examples × labels); unknown ones (-1) are left out.
 
     Examples
     --------
@@ -54,25 +54,30 @@ def least_squares_weights(scores: Floats, truth: Labels) -> Floats:
     return (weights - low) / (high - low) if high > low else np.ones(n_members)
 
 
+@dataclass(eq=False, repr=False)
 class GOOWE(CommitteeLearner):
     """GOOWE-ML, the geometrically optimum and online-weighted ensemble (Büyükçakır, Bonab and Can 2018).
 
-    Members learn whole chunks. When a chunk is full, members are weighted by least squares, so that their summed
-    scores come closest to the labels of the chunk; a new member is trained on it and takes a free place, or that of
-    the member of least weight, with weight 1; and then every member, the new one too, learns the chunk. Scores of a
-    member, and those of the ensemble, are shifted by their minimum over the labels and divided by their sum.
+    Members learn whole chunks. When a chunk is full:
 
-    A label is predicted where the score of the ensemble is above 1 / |L|. So that this is P > 0.5, scores are mapped to
-    probabilities by two straight lines, 0 to 0, 1 / |L| to 0.5, and 1 to 1. Before the first chunk is full, P is 0.5
-    and nothing is predicted. A single label cannot be compared with others: its score is taken as it is.
+    1. members are weighted by least squares, so that their summed scores come closest to the labels of the chunk;
+    2. a new member learns the chunk. It takes a free place, or the place of the member with the least weight, and has
+       weight 1;
+    3. every member, the new one too, learns the chunk.
+
+    The scores of a member, and those of the ensemble, are shifted by their minimum over the labels and divided by their
+    sum.
+
+    A label is predicted if the score of the ensemble is above 1 / |L|. Two linear maps make P(label) of it: 0 stays 0,
+    1 / |L| becomes 0.5, and 1 stays 1. Before the first chunk is full, P(label) is 0.5 and nothing is predicted. A
+    single label keeps its score, because there is no other to compare it with.
 
     Parameters
     ----------
     transformation, members, features, seed
         As of `OnlineBagging`.
     chunk
-        Number of examples of a chunk. None: a twentieth of the stream where an evaluation tells its length (see
-        `prepare`), and otherwise 250.
+        Number of examples of a chunk. None: a twentieth of the stream if its length is known (see `prepare`), else 250.
 
     Examples
     --------
@@ -86,64 +91,55 @@ class GOOWE(CommitteeLearner):
 
     _method = "goowe"
 
-    def __init__(
-        self,
-        transformation: Transformation,
-        members: int = 10,
-        features: str | Mapping[Hashable, str] = "auto",
-        seed: int = 1,
-        chunk: int | None = None,
-    ) -> None:
-        self.chunk = chunk
-        if chunk is not None and (not isinstance(chunk, int | np.integer) or chunk < 1):
-            raise MarleneError(f"chunk must be a whole number of at least 1, or None, not {chunk!r}")
-        super().__init__(transformation, members, features, seed)
-        self._chunk = USUAL_CHUNK if chunk is None else int(chunk)
-        self._active = 0
+    transformation: Transformation
+    members: int = 10
+    features: str | Mapping[Hashable, str] = "auto"
+    seed: int = 1
+    chunk: int | None = None
+
+    def __post_init__(self) -> None:
+        self._chunk = USUAL_CHUNK if self.chunk is None else whole_number(self.chunk, "chunk", low=1)
+        super().__post_init__()
         self._weights = np.zeros(self._committee.size)
         self._kept: list[tuple[Rows, Labels, Floats]] = []
-        self._n_kept = 0
+
+    @property
+    def _active(self) -> int:
+        """Number of members that have learnt a chunk."""
+        return min(self._committee.size, self._seen // self._chunk)
 
     def prepare(self, examples: int) -> None:
-        """Tell how many examples there will be: a chunk, if its size was left open, is a twentieth of them."""
+        """Tell the length of the stream; it decides the size of a chunk if `chunk` is None."""
         if self.chunk is None and self._seen == 0:
             self._chunk = max(1, examples // SHARE)
 
     def counts(self) -> dict[str, int]:
-        """Return the number of base models that have been trained; drifts are not detected."""
+        """Return the number of trained base models; drifts are not detected."""
         share = self._committee.n_models() // self._committee.size
         return {"models": share * self._active, "drifts": 0}
-
-    def _add_labels(self, labels: Sequence[Hashable]) -> None:
-        super()._add_labels(labels)
-        more = len(labels)
-        self._kept = [
-            (rows, np.pad(truth, ((0, 0), (0, more)), constant_values=UNKNOWN), np.pad(s, ((0, 0), (0, 0), (0, more))))
-            for rows, truth, s in self._kept
-        ]
 
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:  # noqa: ARG002
         begin = 0
         while begin < len(truth):
-            end = min(len(truth), begin + BLOCK, begin + self._chunk - self._n_kept)
+            missing = self._chunk - self._seen % self._chunk
+            end = min(len(truth), begin + BLOCK, begin + missing)
             part = slice_rows(rows, begin, end)
-            scores = normalised(self._committee.scores(part)[:, : self._active])
+            scores = self._active_scores(self._committee.scores(part))
             if probabilities.shape[1]:
-                probabilities[begin:end] = self._combined(scores)
+                probabilities[begin:end] = self._weighted(scores)
             self._kept.append((joined([part]), truth[begin:end].copy(), scores))
-            self._n_kept += end - begin
+            if end - begin == missing:
+                self._learn_chunk()
             self._seen += end - begin
             begin = end
-            if self._n_kept == self._chunk:
-                self._learn_chunk()
-
-    def _predict(self, rows: Rows, probabilities: Floats) -> None:
-        for begin in range(0, len(probabilities), BLOCK):
-            part = slice_rows(rows, begin, min(len(probabilities), begin + BLOCK))
-            scores = normalised(self._committee.scores(part)[:, : self._active])
-            probabilities[begin : begin + BLOCK] = self._combined(scores)
 
     def _combined(self, scores: Floats) -> Floats:
+        return self._weighted(self._active_scores(scores))
+
+    def _active_scores(self, scores: Floats) -> Floats:
+        return normalised(scores[:, : self._active])
+
+    def _weighted(self, scores: Floats) -> Floats:
         """Return P(label) from the normalised scores of the active members."""
         if not self._active:
             return np.full((len(scores), scores.shape[2]), 0.5)
@@ -155,53 +151,52 @@ class GOOWE(CommitteeLearner):
         return as_probabilities(normalised(total))
 
     def _chunk_so_far(self) -> tuple[Rows, Labels, Floats]:
-        """Return rows, labels and scores of the chunk that is not full yet."""
-        n_labels = self._committee.n_labels
-        return (
-            joined([rows for rows, _, _ in self._kept]),
-            np.concatenate([np.zeros((0, n_labels), np.int8), *(truth for _, truth, _ in self._kept)]),
-            np.concatenate([np.zeros((0, self._active, n_labels)), *(scores for _, _, scores in self._kept)]),
-        )
+        """Return rows, labels and scores of the current chunk; a label was unknown before it appeared."""
+        rows = joined([rows for rows, _, _ in self._kept])
+        n, n_labels = len(rows.starts) - 1, self._committee.n_labels
+        truth = np.full((n, n_labels), UNKNOWN, np.int8)
+        scores = np.zeros((n, self._active, n_labels))
+        begin = 0
+        for _, own, said in self._kept:
+            end, known = begin + len(own), own.shape[1]
+            truth[begin:end, :known], scores[begin:end, :, :known] = own, said
+            begin = end
+        return rows, truth, scores
 
     def _learn_chunk(self) -> None:
         rows, truth, scores = self._chunk_so_far()
-        self._kept, self._n_kept = [], 0
-        if self._active:
-            self._weights[: self._active] = least_squares_weights(scores, truth)
-        full = self._active == self._committee.size
-        place = int(np.argmin(self._weights)) if full else self._active
-        if full:
+        self._kept = []
+        active, size = self._active, self._committee.size
+        if active:
+            self._weights[:active] = least_squares_weights(scores, truth)
+        place = active
+        if active == size:
+            place = int(np.argmin(self._weights))
             self._renew(place)
         self._weights[place] = 1.0
-        self._active += not full
-        alone = np.arange(self._committee.size) == place
-        everyone = np.arange(self._committee.size) < self._active
+        alone, everyone = np.arange(size) == place, np.arange(size) <= active
         for learning in (alone, everyone):
-            weights = np.tile(learning.astype(np.int64), (len(truth), 1))
-            for begin in range(0, len(truth), BLOCK):
-                block = slice(begin, min(len(truth), begin + BLOCK))
-                part = slice_rows(rows, block.start, block.stop)
-                unused = np.empty((block.stop - begin, self._committee.size, self._committee.n_labels))
-                self._committee.run(part, truth[block], weights[block], unused)
+            for here, part in blocks(rows):
+                weights = np.tile(learning.astype(np.int64), (here.stop - here.start, 1))
+                unused = np.empty((len(weights), size, self._committee.n_labels))
+                self._committee.run(part, truth[here], weights, unused)
 
-    def _own_state(self) -> Arrays:
+    def _learnt(self) -> tuple[dict[str, Any], Arrays]:
+        header, arrays = super()._learnt()
         rows, truth, scores = self._chunk_so_far()
-        chunk = {f"chunk.{name}": array for name, array in rows._asdict().items()}
-        own = {"chunk.truth": truth, "chunk.scores": scores, "weights": self._weights.copy()}
-        return chunk | own | {"chunk.size": np.array(self._chunk)}
+        chunk = rows._asdict() | {"truth": truth, "scores": scores, "size": np.array(self._chunk)}
+        return header, arrays | with_prefix(chunk, "chunk.") | {"weights": self._weights.copy()}
 
-    def _restore_own(self, arrays: Mapping[str, Array]) -> None:
-        truth, scores = np.asarray(arrays["chunk.truth"]), np.asarray(arrays["chunk.scores"])
-        self._chunk, self._n_kept = int(arrays["chunk.size"]), len(truth)
-        require(self._chunk >= 1 and 0 <= self._n_kept < self._chunk, "the size of the chunk")
-        require(self.chunk is None or self._chunk == self.chunk, "the size of the chunk")
-        self._active = min(self._committee.size, self._seen // self._chunk)
-        n_labels = self._committee.n_labels
-        require(truth.shape == (self._n_kept, n_labels) and np.isin(truth, (0, 1, UNKNOWN)).all(), "the labels")
-        require(scores.shape == (self._n_kept, self._active, n_labels) and np.isfinite(scores).all(), "the scores")
-        kinds = np.array(self._space.forest_kinds(), np.int64)
-        rows = checked_rows(Rows(*(arrays[f"chunk.{name}"] for name in Rows._fields)), self._n_kept, kinds)
-        weights = np.array(arrays["weights"], np.float64)
+    def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        super()._restore(header, arrays)
+        chunk = arrays_under(arrays, "chunk.")
+        self._chunk = int(chunk["size"])
+        require(self._chunk >= 1 and self.chunk in (None, self._chunk), "the size of the chunk")
+        truth, scores, weights = np.asarray(chunk["truth"]), np.asarray(chunk["scores"]), np.asarray(arrays["weights"])
+        n_kept, n_labels = self._seen % self._chunk, self._committee.n_labels
+        require(truth.shape == (n_kept, n_labels) and np.isin(truth, (0, 1, UNKNOWN)).all(), "the labels")
+        require(scores.shape == (n_kept, self._active, n_labels) and np.isfinite(scores).all(), "the scores")
         require(weights.shape == self._weights.shape and bool(np.isfinite(weights).all()), "the weights")
-        self._weights = weights
-        self._kept = [(rows, truth.astype(np.int8), scores.astype(np.float64))] if self._n_kept else []
+        rows = restored_rows(chunk, n_kept, self._space.forest_kinds())
+        self._weights = weights.astype(np.float64)
+        self._kept = [(rows, truth.astype(np.int8), scores.astype(np.float64))] if n_kept else []

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import require
+from marlene._common.states import arrays_under, require, with_prefix
 from marlene.kernels.multi_target import state as layout
 from marlene.kernels.multi_target.trees import run_tree
 from marlene.kernels.rows import Rows
-from marlene.learners.baselines._committee import Committee, Transformation
+from marlene.learners.baselines._committee import Committee
+from marlene.learners.baselines._transformation import Transformation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,29 +31,30 @@ RULES: dict[str, tuple[Callable[[float], bool], str]] = {
     "decay": (lambda d: d >= 0, "a number of at least 0"),
 }
 LARGEST_VALUE = 1e100
-"""Greater ones count as this: sums of their squares would not be finite."""
+"""Larger values are cut to this, so that sums of squares stay finite."""
 
 
+@dataclass(eq=False, repr=False)
 class MultiTargetTree(Transformation):
-    """One iSOUP tree (Osojnik, Panov and Džeroski 2017) for all labels, which are targets 0 and 1 of a regression.
+    """One iSOUP tree (Osojnik, Panov and Džeroski 2017) for all labels, which are the targets, 0 or 1, of a regression.
 
-    Splits lower the variance within the targets, averaged over them. In a leaf each target is predicted by its mean
-    or by a linear perceptron on standardised inputs, whichever had the smaller faded error. Nominal features are
-    inputs 0 or 1, one for each value but the first; a missing value counts as zero. Split points of numeric features
-    come from a Gaussian per target value, as in the Hoeffding forest; inputs that were 0 and 1 only are counted.
+    A split lowers the variance of the targets, averaged over them. A leaf predicts each target by its mean or by a
+    linear perceptron on standardised inputs, whichever had the smaller faded error. A nominal feature becomes one
+    input, 0 or 1, for each value but the first. A missing value counts as zero. Split points of a numeric feature come
+    from one Gaussian per target value, as in the Hoeffding forest; inputs that were always 0 or 1 are counted.
 
     Parameters
     ----------
     grace_period
-        Weight a leaf sees between attempts to split.
+        Weight that a leaf sees between two attempts to split.
     delta
-        Chance that a split is the wrong one: δ of the Hoeffding bound.
+        Allowed probability of a wrong split: δ of the Hoeffding bound.
     tie_threshold
-        Hoeffding bound below which the best test is taken even if others are as good.
+        Hoeffding bound below which a leaf splits even if several tests are equally good.
     split_points
-        Number of thresholds tried for a numeric feature.
+        Number of thresholds that are tried for a numeric feature.
     learning_rate, decay
-        Of the perceptrons: the rate is `learning_rate` / (1 + `decay` · n) after n examples.
+        The perceptrons learn with rate `learning_rate` / (1 + `decay` · n) after n examples.
 
     Examples
     --------
@@ -65,34 +68,18 @@ class MultiTargetTree(Transformation):
 
     name = "multi-target-tree"
 
-    def __init__(
-        self,
-        grace_period: float = 200,
-        delta: float = 1e-7,
-        tie_threshold: float = 0.05,
-        split_points: int = 10,
-        learning_rate: float = 0.02,
-        decay: float = 0.001,
-    ) -> None:
-        self.grace_period = grace_period
-        self.delta = delta
-        self.tie_threshold = tie_threshold
-        self.split_points = split_points
-        self.learning_rate = learning_rate
-        self.decay = decay
+    grace_period: float = 200
+    delta: float = 1e-7
+    tie_threshold: float = 0.05
+    split_points: int = 10
+    learning_rate: float = 0.02
+    decay: float = 0.001
+
+    def __post_init__(self) -> None:
         for parameter, (holds, rule) in RULES.items():
             value = getattr(self, parameter)
             if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not holds(float(value)):
                 raise MarleneError(f"{parameter} must be {rule}, not {value!r}")
-
-    def __repr__(self) -> str:
-        usual = MultiTargetTree.__init__.__defaults__ or ()
-        given = [
-            f"{name}={getattr(self, name)!r}"
-            for name, default in zip(RULES, usual, strict=True)
-            if getattr(self, name) != default
-        ]
-        return f"MultiTargetTree({', '.join(given)})"
 
     def committee(self, size: int) -> Committee:
         """Return untrained members."""
@@ -104,21 +91,11 @@ class MultiTargetTree(Transformation):
             float(self.learning_rate),
             float(self.decay),
         )
-        return _TreeCommittee(size, settings)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the parameters as JSON can hold them."""
-        numbers = {name: float(getattr(self, name)) for name in RULES}
-        return numbers | {"split_points": int(self.split_points)}
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Return the transformation whose `settings` these are."""
-        return cls(**settings)
+        return TargetTreeCommittee(size, settings)
 
 
 def _empty(place: Ints, n_targets: int, nodes: int = 1, leaves: int = 1, spare: int = 0) -> layout.TargetTrees:
-    """Return an untrained tree, with room for so many nodes and leaves, and for `spare` further inputs."""
+    """Return an untrained tree with room for `nodes`, `leaves` and `spare` further inputs."""
     n_inputs, n_numeric = len(place) + spare, int((place >= 0).sum()) + spare
     tree = layout.TargetTrees(
         node=np.zeros((nodes, layout.NODE_COLUMNS), np.int64),
@@ -140,7 +117,7 @@ def _empty(place: Ints, n_targets: int, nodes: int = 1, leaves: int = 1, spare: 
 
 
 def _copied(tree: layout.TargetTrees, into: layout.TargetTrees) -> layout.TargetTrees:
-    """Copy what a tree has learnt into an untrained one with more, or less, room; return that."""
+    """Copy a tree into an untrained one with more or less room; return the copy."""
     for name in tree._fields:
         if name != "place":
             old, new = getattr(tree, name), getattr(into, name)
@@ -149,10 +126,22 @@ def _copied(tree: layout.TargetTrees, into: layout.TargetTrees) -> layout.Target
     return into
 
 
-class _TreeCommittee(Committee):
-    """A tree per member, each in arrays of its own.
+def _values_with_input(kind: int) -> Sequence[int]:
+    """Return the values of a feature that have an input: all but the first if it is nominal, else 0 for any value."""
+    return range(1, kind) if kind > 2 else (0,)
 
-    What the trees know as inputs are the features, but for nominal ones, which are an input for each further value.
+
+class TargetTreeCommittee(Committee):
+    """One tree per member, each in arrays of its own.
+
+    Attributes
+    ----------
+    inputs
+        The input of every feature and value, see `_values_with_input`.
+    place
+        The number of every input among the numeric ones; -1: it is 0 or 1.
+    spare
+        Number of inputs that there is room for beyond those.
     """
 
     def __init__(self, size: int, settings: layout.MultiTargetSettings) -> None:
@@ -165,22 +154,19 @@ class _TreeCommittee(Committee):
         self.trees = [_empty(self.place, 0) for _ in range(size)]
 
     def add_features(self, kinds: Sequence[int]) -> None:
-        for kind in kinds:
+        for feature, kind in enumerate(kinds, len(self.kinds)):
             self.kinds.append(kind)
-            feature = len(self.kinds) - 1
-            if kind <= 2:
-                self._add_input(feature, 0, numeric=kind == 0)
-            for value in range(1, kind if kind > 2 else 0):
-                self._add_input(feature, value, numeric=False)
+            for value in _values_with_input(kind):
+                self._add_input(feature, value)
         self._enlarge()
 
-    def _add_input(self, feature: int, value: int, numeric: bool) -> None:
+    def _add_input(self, feature: int, value: int) -> None:
         self.inputs[feature, value] = len(self.place)
-        self.place = np.append(self.place, int((self.place >= 0).sum()) if numeric else -1)
+        self.place = np.append(self.place, int((self.place >= 0).sum()) if self.kinds[feature] == 0 else -1)
 
     def widen(self, feature: int, n_values: int) -> None:
         for value in range(self.kinds[feature], n_values):
-            self._add_input(feature, value, numeric=False)
+            self._add_input(feature, value)
         self.kinds[feature] = n_values
         self._enlarge()
 
@@ -189,7 +175,7 @@ class _TreeCommittee(Committee):
         self._enlarge()
 
     def _enlarge(self) -> None:
-        """Make room for all inputs and labels, and, where inputs come one by one, for some that may follow."""
+        """Make room for all inputs and labels. If inputs come one by one, make room for more of them."""
         room, needed = len(self.trees[0].place), len(self.place)
         if room >= needed and len(self.trees[0].target_sum) == self.n_labels:
             self.spare = room - needed
@@ -220,7 +206,7 @@ class _TreeCommittee(Committee):
             scores[:, member] = out
 
     def _as_inputs(self, rows: Rows) -> Rows:
-        """Return rows of inputs; what is missing is left out, as zeros are."""
+        """Return rows of inputs; missing values are left out, as zeros are."""
         begin, end = int(rows.starts[0]), int(rows.starts[-1])
         features, values = rows.indices[begin:end], np.clip(rows.values[begin:end], -LARGEST_VALUE, LARGEST_VALUE)
         missing = np.isnan(values)
@@ -239,29 +225,28 @@ class _TreeCommittee(Committee):
         return self.size
 
     def state(self) -> Arrays:
-        arrays: Arrays = {"inputs": np.array(list(self.inputs), np.int64).reshape(-1, 2), "place": self.place.copy()}
+        arrays: Arrays = {"inputs": np.array(list(self.inputs), np.int64).reshape(-1, 2)}
         for member, tree in enumerate(self.trees):
-            used = _copied(tree, _empty(self.place, self.n_labels, *tree.top.tolist()))
-            arrays |= {f"tree{member}.{name}": array for name, array in used._asdict().items() if name != "place"}
+            used = _copied(tree, _empty(self.place, self.n_labels, *tree.top.tolist()))._asdict()
+            del used["place"]
+            arrays |= with_prefix(used, f"tree{member}.")
         return arrays
 
     def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
         self.kinds, self.n_labels = list(kinds), n_labels
-        pairs = [(int(feature), int(value)) for feature, value in arrays["inputs"]]
-        wanted = {(f, v) for f, kind in enumerate(kinds) for v in (range(1, kind) if kind > 2 else (0,))}
-        require(len(pairs) == len(wanted) and set(pairs) == wanted, "the inputs")
-        self.inputs = {pair: number for number, pair in enumerate(pairs)}
-        numeric = np.array([kinds[feature] == 0 for feature, _ in pairs], bool)
-        self.place = np.where(numeric, np.cumsum(numeric) - 1, -1).astype(np.int64)
-        require(np.array_equal(arrays["place"], self.place), "the inputs")
-        self.trees = [self._restored_tree(arrays, f"tree{member}.") for member in range(self.size)]
+        given = [(int(feature), int(value)) for feature, value in arrays["inputs"]]
+        wanted = {(feature, value) for feature, kind in enumerate(kinds) for value in _values_with_input(kind)}
+        require(len(given) == len(wanted) and set(given) == wanted, "the inputs")
+        for feature, value in given:
+            self._add_input(feature, value)
+        self.trees = [self._restored_tree(arrays_under(arrays, f"tree{member}.")) for member in range(self.size)]
 
-    def _restored_tree(self, arrays: Mapping[str, Array], prefix: str) -> layout.TargetTrees:
-        nodes, leaves = len(arrays[f"{prefix}node"]), len(arrays[f"{prefix}leaf"])
+    def _restored_tree(self, arrays: Mapping[str, Array]) -> layout.TargetTrees:
+        nodes, leaves = len(arrays["node"]), len(arrays["leaf"])
         tree = _empty(self.place, self.n_labels, nodes, leaves)
         for name, array in tree._asdict().items():
             if name != "place":
-                given = np.asarray(arrays[prefix + name])
+                given = np.asarray(arrays[name])
                 require(given.shape == array.shape and np.can_cast(given.dtype, array.dtype), f"the array {name}")
                 require(bool(np.isfinite(given).all()), f"the array {name}")
                 array[...] = given
@@ -270,7 +255,7 @@ class _TreeCommittee(Committee):
         owned = tree.node[is_leaf, layout.LEAF]
         require(np.array_equal(np.sort(owned), np.arange(leaves)), "the leaves of a tree")
         require(bool((tree.node[:, layout.INPUT] < len(self.place)).all()), "the tests of a tree")
-        # Children stand after their parent, two by two, so that every way ends at a leaf.
+        # Children come in twos after their parent, so every path ends in a leaf.
         children = tree.node[~is_leaf, layout.CHILDREN]
         expected = np.arange(1, nodes, 2)
         require(np.array_equal(np.sort(children), expected), "the children of a tree")
