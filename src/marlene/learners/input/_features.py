@@ -307,14 +307,17 @@ class FeatureSpace:
 
     def _check(self, rows: Rows, additions: Additions) -> None:
         """Check numbers against the kinds of their features; write 1 where only presence is kept."""
-        values, kinds = rows.values, self._kind_numbers(additions)[rows.indices]
-        right = np.isfinite(values) & ((kinds != BINARY) | (values == 1.0))
+        values, kinds = rows.values, self._kind_numbers(additions)
+        right = np.isfinite(values)
+        binary = kinds == BINARY
+        if binary.any():
+            right &= (values == 1.0) | ~binary[rows.indices]
         if not right.all():
             wrong = ~right & ~np.isnan(values)
             if wrong.any():
                 self._refuse(rows, int(np.argmax(wrong)), additions)
         if self.wanted not in ("auto", "numeric"):
-            values[(kinds == PRESENCE) & ~np.isnan(values)] = 1.0
+            values[(kinds == PRESENCE)[rows.indices] & ~np.isnan(values)] = 1.0
 
     def _refuse(self, rows: Rows, position: int, additions: Additions) -> None:
         """Refuse a stored value."""
