@@ -18,7 +18,7 @@ def test_whole_numbers_become_ints(value: object) -> None:
 
 @pytest.mark.parametrize("value", [True, np.bool_(True), 3.0, "3", None, float("nan")])
 def test_other_values_are_refused(value: object) -> None:
-    with pytest.raises(MarleneError, match="^n must be a whole number, not "):
+    with pytest.raises(MarleneError, match=r"^n must be a whole number, not "):
         whole_number(value, "n")
 
 

@@ -116,7 +116,7 @@ def test_row_by_row_is_as_good_as_compiled(committee):
     for models in (Trees, BankModels):
         members = committee(2, models(HoeffdingForest([], grace_period=20, tie_threshold=0.3), 2))
         members.add_features([0, 0, 0, 0, 2])
-        members.add_labels(4)
+        members.add_labels(4, np.arange(2, dtype=np.uint64))
         for member in range(2):
             members.renew(member, np.uint64(member + 7))
         scores = np.zeros((250, 2, 4))
@@ -130,7 +130,7 @@ def test_sets_are_told_apart_by_one_classifier_each():
     models = BankModels(NaiveBayesBank(), 4)
     members = SetsCommittee(1, models, 8, None)
     members.add_features([2, 2])
-    members.add_labels(2)
+    members.add_labels(2, np.zeros(1, np.uint64))
     X = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (20, 1))
     scores = np.zeros((80, 1, 2))
     members.run(rows_of(X), X.astype(np.int8), np.ones((80, 1), np.int64), scores)

@@ -100,7 +100,7 @@ def test_a_link_learns_with_true_and_votes_with_predicted_labels():
     """Label 1 equals label 0 and nothing else tells it; label 0 follows from x, but for the last examples."""
     rng = np.random.default_rng(0)
     model = OnlineBagging(ClassifierChain(), members=1, rate=30.0)
-    model._committee.keys[0] = next(k for k in range(99) if chain_order(np.uint64(k), 0, 2)[0] == 0)
+    model._keys[0] = next(k for k in range(99) if chain_order(np.uint64(k), 0, 2)[0] == 0)
     first = rng.integers(0, 2, 300)
     model.learn_many(first[:, None], np.column_stack([first, first]))
     assert model._committee.order.tolist() == [[0, 1]]
@@ -191,7 +191,7 @@ def test_the_worst_member_is_replaced_when_any_gets_worse():
     times, members = zip(*model._committee.renewed, strict=True)
     assert members[0] == 1
     assert 300 < times[0] < 400
-    assert model._drifts == len(members)
+    assert model._made == 3 + len(members)
     steady = ADWINBagging(BinaryRelevanceTrees(), members=3)
     steady.declare([], ["y"])
     steady._committee = Scripted(right[:300])

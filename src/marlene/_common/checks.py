@@ -23,7 +23,7 @@ def whole_number(value: object, name: str, low: int | None = None, high: int | N
         ...
     marlene._common.errors.MarleneError: window must be a whole number of at least 1, not 0
     """
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, Integral):
         number = int(value)
         if (low is None or number >= low) and (high is None or number <= high):
             return number

@@ -142,6 +142,17 @@ class BlockLearner(base.MultiLabelClassifier):
         """Return the predictions (examples × target labels), 0 or 1."""
         return self.decide_many(X)[1]
 
+    def load_kernels(self) -> None:
+        """Compile the kernels, or load them from the cache, before they are needed."""
+        trial = self.clone()
+        trial.test_then_train(np.zeros((2, 1)), np.array([[0, 1], [1, 0]]))
+        trial.predict_proba_many(np.zeros((1, 1)))
+        trial._load_rare_kernels()  # noqa: SLF001 (of the same class)
+
+    @abstractmethod
+    def _load_rare_kernels(self) -> None:
+        """Load the kernels that a first few examples do not call; `self` is a trial with labels 0 and 1."""
+
     def _probabilities(self, rows: Rows) -> Floats:
         probabilities = np.full((len(rows.starts) - 1, len(self._labels(None))), 0.5)
         self._predict(rows, probabilities)

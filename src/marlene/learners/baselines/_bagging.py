@@ -160,7 +160,6 @@ class ADWINBagging(OnlineBagging):
         worst = int(np.argmax(errors))
         self._renew(worst)
         self._detectors.reset([worst])
-        self._drifts += 1
 
     def _learnt(self) -> tuple[dict[str, Any], Arrays]:
         header, arrays = super()._learnt()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
+    from marlene.learners.baselines._committee import Keys
     from marlene.learners.classifiers._models import Models
     from marlene.learners.classifiers._protocol import ClassifierBank
 
@@ -71,8 +72,6 @@ class ChainCommittee(ModelsCommittee):
 
     Attributes
     ----------
-    keys
-        What the order of each chain depends on.
     order
         The label of every link (members × links).
     column, label_column
@@ -81,7 +80,6 @@ class ChainCommittee(ModelsCommittee):
 
     def __init__(self, size: int, models: Models) -> None:
         super().__init__(size, models)
-        self.keys = np.zeros(size, np.uint64)
         self.order: Ints = np.zeros((size, 0), np.int64)
         self.column: Ints = np.zeros(0, np.int64)
         self.label_column: Ints = np.zeros(0, np.int64)
@@ -97,16 +95,15 @@ class ChainCommittee(ModelsCommittee):
     def widen(self, feature: int, n_values: int) -> None:
         self.models.widen(int(self.column[feature]), n_values)
 
-    def add_labels(self, count: int) -> None:
+    def add_labels(self, count: int, keys: Keys) -> None:
         self.label_column = np.append(self.label_column, self._new_columns([BINARY] * count))
-        orders = np.array([chain_order(key, self.n_labels, count) for key in self.keys], np.int64)
+        orders = np.array([chain_order(key, self.n_labels, count) for key in keys], np.int64)
         self.order = np.concatenate([self.order, orders.reshape(self.size, count)], axis=1)
-        super().add_labels(count)
+        super().add_labels(count, keys)
 
     def renew(self, member: int, key: np.uint64) -> None:
         super().renew(member, key)
         self.order[member] = chain_order(key, 0, self.n_labels)
-        self.keys[member] = key
 
     def run_members(self, rows: Rows, truth: Labels, weights: Ints, scores: Floats) -> None:
         for member in range(self.size):
@@ -120,7 +117,7 @@ class ChainCommittee(ModelsCommittee):
             scores[:, member] = out
 
     def state(self) -> Arrays:
-        own = ("keys", "order", "column", "label_column")
+        own = ("order", "column", "label_column")
         return super().state() | {name: getattr(self, name).copy() for name in own}
 
     def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
@@ -133,9 +130,7 @@ class ChainCommittee(ModelsCommittee):
         super().restore(arrays, n_labels, all_kinds.tolist())
         in_order = np.tile(np.arange(n_labels), (self.size, 1))
         require(order.shape == in_order.shape and np.array_equal(np.sort(order, axis=1), in_order), "the chains")
-        require(np.asarray(arrays["keys"]).shape == (self.size,), "the keys")
         self.order, self.column, self.label_column = order, column, label_column
-        self.keys = np.array(arrays["keys"], np.uint64)
 
 
 def _run_trees(trees: Trees, chain: Chain, rows: Rows, truth: Labels, weights: Ints, out: Floats) -> None:

@@ -12,9 +12,13 @@ from marlene.learners.input._rows import slice_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy.typing as npt
+
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
     from marlene.learners.classifiers._models import Models
+
+    Keys = npt.NDArray[np.uint64]
 
 
 class Committee(ABC):
@@ -39,8 +43,8 @@ class Committee(ABC):
         """Let a nominal feature have more values."""
 
     @abstractmethod
-    def add_labels(self, count: int) -> None:
-        """Append labels."""
+    def add_labels(self, count: int, keys: Keys) -> None:
+        """Append labels; what is random about them depends on the key of every member."""
 
     @abstractmethod
     def renew(self, member: int, key: np.uint64) -> None:
@@ -110,7 +114,7 @@ class ModelsCommittee(Committee):
         new = self.models.add(self.size * count).reshape(self.size, count)
         self.ids = np.concatenate([self.ids, new], axis=1)
 
-    def add_labels(self, count: int) -> None:
+    def add_labels(self, count: int, keys: Keys) -> None:  # noqa: ARG002 (nothing about a classifier is random)
         """Append labels, each with a classifier of its own for every member."""
         self.add_models(count)
         self.n_labels += count

@@ -67,7 +67,6 @@ class CommitteeLearner(SavedLearner):
         self._keys = np.zeros(members, np.uint64)
         self._made = 0
         self._seen = 0
-        self._drifts = 0
         for member in range(members):
             self._renew(member)
 
@@ -107,11 +106,11 @@ class CommitteeLearner(SavedLearner):
         new = [label for label in dict.fromkeys(labels) if label not in self._names]
         if new:
             self._names = [*self._names, *new]
-            self._committee.add_labels(len(new))
+            self._committee.add_labels(len(new), self._keys)
 
     def counts(self) -> dict[str, int]:
         """Return the number of base models, and of members that were replaced because of a drift."""
-        return {"models": self._committee.n_models(), "drifts": self._drifts}
+        return {"models": self._committee.n_models(), "drifts": self._made - self._committee.size}
 
     def _learnt(self) -> tuple[dict[str, Any], Arrays]:
         header = {
@@ -119,7 +118,6 @@ class CommitteeLearner(SavedLearner):
             "labels": [plain(label) for label in self._names],
             "seen": self._seen,
             "made": self._made,
-            "drifts": self._drifts,
         }
         arrays = with_prefix(self._committee.state(), "members.")
         return header, arrays | {"keys": self._keys.copy()}
@@ -136,13 +134,9 @@ class CommitteeLearner(SavedLearner):
         self._committee.restore(arrays_under(arrays, "members."), len(self._names), self._space.forest_kinds())
         require(np.asarray(arrays["keys"]).shape == self._keys.shape, "the keys")
         self._keys = np.array(arrays["keys"], np.uint64)
-        self._seen, self._made, self._drifts = (int(header[name]) for name in ("seen", "made", "drifts"))
-        require(min(self._seen, self._made, self._drifts) >= 0, "the numbers of examples and members")
+        self._seen, self._made = int(header["seen"]), int(header["made"])
+        require(self._seen >= 0 and self._made >= self._committee.size, "the numbers of examples and members")
 
-    def load_kernels(self) -> None:
-        """Compile the kernels, or load them from the cache, before they are needed."""
-        trial = self.clone()
-        trial.test_then_train(np.zeros((2, 1)), np.array([[0, 1], [1, 0]]))
-        trial.predict_proba_many(np.zeros((1, 1)))
-        trial._renew(0)  # noqa: SLF001 (of the same class)
-        trial._committee.load_kernels()  # noqa: SLF001
+    def _load_rare_kernels(self) -> None:
+        self._renew(0)
+        self._committee.load_kernels()

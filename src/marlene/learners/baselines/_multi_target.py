@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
+    from marlene.learners.baselines._committee import Keys
 
 
 RULES: dict[str, tuple[Callable[[float], bool], str]] = {
@@ -170,7 +171,7 @@ class TargetTreeCommittee(Committee):
         self.kinds[feature] = n_values
         self._enlarge()
 
-    def add_labels(self, count: int) -> None:
+    def add_labels(self, count: int, keys: Keys) -> None:  # noqa: ARG002 (nothing about a tree is random)
         self.n_labels += count
         self._enlarge()
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
+    from marlene.learners.baselines._committee import Keys
     from marlene.learners.classifiers._models import Models
     from marlene.learners.classifiers._protocol import ClassifierBank
 
@@ -146,7 +147,7 @@ class SetsCommittee(ModelsCommittee):
         self.add_models(1)
         self.members = [_Member() for _ in range(size)]
 
-    def add_labels(self, count: int) -> None:
+    def add_labels(self, count: int, keys: Keys) -> None:  # noqa: ARG002 (as of all)
         self.n_labels += count
 
     def renew(self, member: int, key: np.uint64) -> None:

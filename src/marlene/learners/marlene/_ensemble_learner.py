@@ -191,14 +191,10 @@ class EnsembleLearner(SavedLearner):
         for ensemble in self._label_ensembles:
             require(_labels_of(ensemble) == _labels_of(self._ensemble), "the labels")
 
-    def load_kernels(self) -> None:
-        """Compile the kernels, or load them from the cache, before they are needed."""
-        trial = self.clone()
-        trial.test_then_train(np.zeros((2, 1)), np.array([[0, 1], [1, 0]]))
-        trial.predict_proba_many(np.zeros((1, 1)))
-        trial.signal_drift([0])
-        trial.explain(0)
-        for ensemble in trial._ensembles:  # noqa: SLF001 (of the same class)
+    def _load_rare_kernels(self) -> None:
+        self.signal_drift([0])
+        self.explain(0)
+        for ensemble in self._ensembles:
             ensemble.load_kernels()
 
 
