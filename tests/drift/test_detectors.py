@@ -193,7 +193,7 @@ def test_ones_of_any_type_are_errors(x):
 
 def test_adwin_refuses_what_is_not_a_number():
     for x in (float("nan"), float("inf"), "1", None, [1.0]):
-        with pytest.raises(MarleneError):
+        with pytest.raises(MarleneError, match=r"^values"):
             ADWIN().update(x)
 
 

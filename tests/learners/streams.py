@@ -1,5 +1,7 @@
 """Streams on which much happens within few examples, and ways to look at a learner."""
 
+import json
+
 import numpy as np
 
 from marlene._common.states import state_bytes
@@ -46,3 +48,22 @@ def learn_singly(model, X, Y, stream=None):
 def contents(model):
     """Return everything a learner knows as bytes."""
     return state_bytes(*model.state())
+
+
+def changed_headers(header, replacement):
+    """Give a copy of a JSON header for every value in it, with that value replaced."""
+    for path in _paths(header):
+        changed = json.loads(json.dumps(header))
+        place = changed
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = replacement
+        yield changed
+
+
+def _paths(value, path=()):
+    if path:
+        yield path
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in entries:
+        yield from _paths(part, (*path, key))

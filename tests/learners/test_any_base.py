@@ -158,7 +158,7 @@ def test_a_damaged_state_is_refused(transformation):
     model.learn_many(X, Y)
     header, arrays = model.state()
     for name in ("members.ids", "members.parts"):
-        with pytest.raises(MarleneError):
+        with pytest.raises(MarleneError, match="damaged: the base classifiers"):
             OnlineBagging.from_state(header, arrays | {name: arrays[name] + 1})
     kind, settings = header["transformation"]
     strange = header | {"transformation": [kind, settings | {"base": ["river", {}]}]}

@@ -1,8 +1,9 @@
-"""What every method promises, whatever it is made of."""
+"""What every method promises: River's own checks, blocks of any size, files, refusals."""
 
 import copy
 import json
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from marlene.evaluation import prequential
 from marlene.learners import METHODS, create
 from marlene.learners.baselines._goowe import GOOWE
 from marlene.streams import Feature, Stream
-from tests.learners.streams import contents, dicts, drifting, learn_singly, truths
+from tests.learners.streams import LEARNERS, changed_headers, contents, dicts, drifting, learn_singly, truths
 
 RIVAL = ["ebr", "ecc", "eps", "ert", "eabr", "eacc", "eaps", "gobr", "gocc", "gops", "gort"]
 ARRAYS = [name for name in METHODS if name != "majority"]
@@ -60,17 +61,25 @@ def test_every_method_is_known():
         assert METHODS[name].reference
 
 
-@every_rival
-def test_rivers_own_checks(monkeypatch, method):
-    X = np.random.default_rng(0).random((200, 8))
+CHECKED = {name: lambda name=name: build(name) for name in METHODS}
+CHECKED |= {"binary relevance": lambda: create("river:naive_bayes.GaussianNB")}
+CHECKED |= {
+    f"{learner.__name__}, few models": lambda learner=learner: learner(drift=None, resampling="expected", max_models=2)
+    for learner in LEARNERS
+}
+
+
+@pytest.mark.parametrize("make", CHECKED.values(), ids=CHECKED)
+def test_rivers_own_checks(monkeypatch, make):
+    X = np.random.default_rng(0).random((500, 8))
     examples = list(Stream.from_arrays(X, X[:, :3] > 0.3))
 
-    class Music:
+    class Music:  # River would download it
         def take(self, n):
             return examples[:n]
 
     monkeypatch.setattr(datasets, "Music", Music)
-    checks.check_estimator(build(method))
+    checks.check_estimator(make())
 
 
 @every_method
@@ -188,8 +197,8 @@ def test_wrong_input_leaves_a_learner_as_it_was(method):
     ]:
         with pytest.raises(MarleneError, match=said):
             model.learn_many(wrong_X, wrong_Y)
-    for x, y in [({0: "a"}, {0: 1}), ({0: 1.0, "new": 2.0}, {0: 7})]:
-        with pytest.raises(MarleneError):
+    for x, y, said in [({0: "a"}, {0: 1}, "feature 0 is numeric"), ({0: 1.0, "new": 2.0}, {0: 7}, "label 0: expected")]:
+        with pytest.raises(MarleneError, match=said):
             model.learn_one(x, y)
     assert contents(model) == before
 
@@ -218,6 +227,7 @@ def test_files_that_say_something_else_are_refused(tmp_path, method):
             type(model).from_state(header, {other: a for other, a in arrays.items() if other != name})
     with pytest.raises(MarleneError, match="the state of method 'x'"):
         type(model).from_state(header | {"method": "x"}, arrays)
+    refused = 0
     for name, array in arrays.items():
         flat = np.atleast_1d(array)
         with np.errstate(invalid="ignore"):
@@ -229,12 +239,31 @@ def test_files_that_say_something_else_are_refused(tmp_path, method):
         for replacement in changed:
             try:
                 type(model).from_state(header, arrays | {name: replacement}).learn_many(X, Y)
-            except MarleneError:
-                continue
+            except MarleneError as error:
+                assert re.search("not the state of|state of a|expected", str(error))  # noqa: PT017 (some are harmless)
+                refused += 1
+    assert refused > len(arrays)
     other = next(m for m in ("ebr", "gobr", "eabr") if METHODS[m].build(seed=1)._method != model._method)
     create(other).save(tmp_path / "other.npz")
     with pytest.raises(MarleneError, match=r"other\.npz: the state of method"):
         type(model).load(tmp_path / "other.npz")
+
+
+@every_method
+def test_headers_that_say_something_else_do_no_harm(method):
+    model, X, _ = trained(method, 40)
+    header, arrays = model.state()
+    accepted = refused = 0
+    for replacement in (None, -1, "x"):
+        for changed in changed_headers(header, replacement):
+            try:
+                other = type(model).from_state(changed, arrays)
+                other.predict_many(X)
+                accepted += 1
+            except MarleneError:
+                refused += 1
+    assert accepted > 0
+    assert refused > accepted
 
 
 @every_rival

@@ -10,12 +10,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from river import checks, datasets
 
 from marlene._common.errors import MarleneError
 from marlene.learners import BRMarlene, BRPWMarlene, BRResampled
 from marlene.learners.input._features import ABSENT
-from marlene.streams import Feature, Stream
+from marlene.streams import Feature
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import LEARNERS, contents, dicts, drifting, learn_singly, sensitive, truths
 
@@ -29,20 +28,6 @@ def trained(learner, n=300, **options):
     model.learn_many(X, Y)
     model.learn_many(*drifting(n // 2, 2, seed=1), stream="archive")
     return model, X, Y
-
-
-@every_learner
-def test_rivers_own_checks(monkeypatch, learner):
-    X = np.random.default_rng(0).random((500, 8))
-    examples = list(Stream.from_arrays(X, X[:, :3] > 0.3))
-
-    class Music:
-        def take(self, n):
-            return examples[:n]
-
-    monkeypatch.setattr(datasets, "Music", Music)
-    checks.check_estimator(learner(seed=1))
-    checks.check_estimator(learner(drift=None, resampling="expected", max_models=2))
 
 
 @every_learner

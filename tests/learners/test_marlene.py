@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from river import checks, datasets
 
 from marlene import Marlene
 from marlene._common.errors import MarleneError
@@ -39,18 +38,6 @@ def test_it_is_better_than_br_marlene_on_yeast(yeast):
     ours, theirs = figures(Marlene(), yeast), figures(create("br-marlene"), yeast)
     assert ours.mean() > theirs.mean() + 0.03
     assert (ours[1:] > theirs[1:] + 0.05).all()
-
-
-def test_rivers_own_checks(monkeypatch):
-    X = np.random.default_rng(0).random((200, 8))
-    examples = list(Stream.from_arrays(X, X[:, :3] > 0.3))
-
-    class Music:
-        def take(self, n):
-            return examples[:n]
-
-    monkeypatch.setattr(datasets, "Music", Music)
-    checks.check_estimator(Marlene())
 
 
 def test_each_part_is_worth_having():

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from river import base, checks, datasets, dummy, linear_model, naive_bayes
+from river import base, dummy, linear_model, naive_bayes
 
 from marlene._common.errors import MarleneError
 from marlene.evaluation import prequential
@@ -29,19 +29,6 @@ def rows(Y):
 
 def known(row):
     return {label: bool(value) for label, value in enumerate(row) if value >= 0}
-
-
-@pytest.mark.parametrize("model", [Majority(), BinaryRelevance(naive_bayes.GaussianNB())], ids=["majority", "br"])
-def test_rivers_own_checks(monkeypatch, model):
-    X = np.random.default_rng(0).random((500, 8))
-    examples = list(Stream.from_arrays(X, X[:, :3] > 0.3))
-
-    class Music:
-        def take(self, n):
-            return examples[:n]
-
-    monkeypatch.setattr(datasets, "Music", Music)
-    checks.check_estimator(model)
 
 
 @given(LABELS, st.lists(st.integers(0, 20), max_size=3))
