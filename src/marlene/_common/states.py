@@ -114,3 +114,11 @@ def require(holds: bool | np.bool_, what: str) -> None:
 def with_prefix(arrays: Mapping[str, Array], prefix: str) -> Arrays:
     """Return the arrays with `prefix` before every name."""
     return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+def restored_array(arrays: Mapping[str, Array], name: str, like: Array) -> Array:
+    """Return a copy of a saved array; refuse one of another shape or type than `like`, or with infinite numbers."""
+    given = np.array(arrays[name])
+    right = given.shape == like.shape and given.dtype == like.dtype and np.isfinite(given).all()
+    require(bool(right), f"the array {name}")
+    return given

@@ -26,7 +26,7 @@ from marlene.learners.marlene._marlene import Marlene
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from marlene.learners.baselines._transformation import Transformation
+    from marlene.learners.baselines._committee import Transformation
 
 RIVER = "river:"
 PAPER = "Du, Minku, Lawlor, Zhou: Multi-Label Transfer Learning in Non-Stationary Data Streams"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
     from marlene.kernels.rows import Rows
-    from marlene.learners.baselines._transformation import Transformation
+    from marlene.learners.baselines._committee import Transformation
 
 THRESHOLDS = ("half", "share")
 

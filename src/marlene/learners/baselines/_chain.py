@@ -10,8 +10,7 @@ import numpy as np
 from marlene._common.states import require
 from marlene.kernels.ensemble.resampling import mix_many
 from marlene.kernels.forest.chain import Chain, run_chain
-from marlene.learners.baselines._committee import Committee, ModelsCommittee
-from marlene.learners.baselines._transformation import BasedTransformation
+from marlene.learners.baselines._committee import BasedTransformation, Committee, ModelsCommittee
 from marlene.learners.classifiers._bases import FOREST
 from marlene.learners.classifiers._models import BankModels, Trees
 from marlene.learners.input._rows import dense_row

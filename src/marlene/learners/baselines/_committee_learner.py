@@ -9,7 +9,7 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, plain, require, with_prefix
+from marlene._common.states import arrays_under, plain, require, restored_array, with_prefix
 from marlene.kernels.ensemble.resampling import mix_many
 from marlene.learners._saved import SavedLearner
 from marlene.learners.baselines._chain import ClassifierChain
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats
     from marlene.kernels.rows import Rows
-    from marlene.learners.baselines._transformation import Transformation
+    from marlene.learners.baselines._committee import Transformation
 
 BLOCK = 256
 MOST_MEMBERS = 10_000
@@ -132,8 +132,7 @@ class CommitteeLearner(SavedLearner):
         self._names = list(header["labels"])
         require(len(set(self._names)) == len(self._names), "the labels")
         self._committee.restore(arrays_under(arrays, "members."), len(self._names), self._space.forest_kinds())
-        require(np.asarray(arrays["keys"]).shape == self._keys.shape, "the keys")
-        self._keys = np.array(arrays["keys"], np.uint64)
+        self._keys = restored_array(arrays, "keys", self._keys)
         self._seen, self._made = int(header["seen"]), int(header["made"])
         require(self._seen >= 0 and self._made >= self._committee.size, "the numbers of examples and members")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.labels import UNKNOWN
-from marlene._common.states import arrays_under, require, with_prefix
+from marlene._common.states import arrays_under, require, restored_array, with_prefix
 from marlene.learners.baselines._committee_learner import BLOCK, CommitteeLearner, blocks
 from marlene.learners.baselines._shares import as_probabilities, normalised
 from marlene.learners.input._rows import joined, restored_rows, slice_rows
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
     from marlene.kernels.rows import Rows
-    from marlene.learners.baselines._transformation import Transformation
+    from marlene.learners.baselines._committee import Transformation
 
 USUAL_CHUNK = 250
 SHARE = 20
@@ -192,11 +192,10 @@ class GOOWE(CommitteeLearner):
         chunk = arrays_under(arrays, "chunk.")
         self._chunk = int(chunk["size"])
         require(self._chunk >= 1 and self.chunk in (None, self._chunk), "the size of the chunk")
-        truth, scores, weights = np.asarray(chunk["truth"]), np.asarray(chunk["scores"]), np.asarray(arrays["weights"])
+        truth, scores = np.asarray(chunk["truth"]), np.asarray(chunk["scores"])
         n_kept, n_labels = self._seen % self._chunk, self._committee.n_labels
         require(truth.shape == (n_kept, n_labels) and np.isin(truth, (0, 1, UNKNOWN)).all(), "the labels")
         require(scores.shape == (n_kept, self._active, n_labels) and np.isfinite(scores).all(), "the scores")
-        require(weights.shape == self._weights.shape and bool(np.isfinite(weights).all()), "the weights")
         rows = restored_rows(chunk, n_kept, self._space.forest_kinds())
-        self._weights = weights.astype(np.float64)
+        self._weights = restored_array(arrays, "weights", self._weights)
         self._kept = [(rows, truth.astype(np.int8), scores.astype(np.float64))] if n_kept else []

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, require, with_prefix
+from marlene._common.states import arrays_under, require, restored_array, with_prefix
 from marlene.kernels.multi_target import state as layout
 from marlene.kernels.multi_target.trees import run_tree
 from marlene.kernels.rows import Rows
-from marlene.learners.baselines._committee import Committee
-from marlene.learners.baselines._transformation import Transformation
+from marlene.learners.baselines._committee import Committee, Transformation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -244,13 +243,11 @@ class TargetTreeCommittee(Committee):
 
     def _restored_tree(self, arrays: Mapping[str, Array]) -> layout.TargetTrees:
         nodes, leaves = len(arrays["node"]), len(arrays["leaf"])
-        tree = _empty(self.place, self.n_labels, nodes, leaves)
-        for name, array in tree._asdict().items():
-            if name != "place":
-                given = np.asarray(arrays[name])
-                require(given.shape == array.shape and np.can_cast(given.dtype, array.dtype), f"the array {name}")
-                require(bool(np.isfinite(given).all()), f"the array {name}")
-                array[...] = given
+        like = _empty(self.place, self.n_labels, nodes, leaves)
+        learnt = {
+            name: restored_array(arrays, name, array) for name, array in like._asdict().items() if name != "place"
+        }
+        tree = like._replace(**learnt)
         is_leaf = tree.node[:, layout.INPUT] < 0
         require(tree.top.tolist() == [nodes, leaves], "the size of a tree")
         owned = tree.node[is_leaf, layout.LEAF]

@@ -10,8 +10,7 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.states import arrays_under, require, with_prefix
-from marlene.learners.baselines._committee import Committee, ModelsCommittee
-from marlene.learners.baselines._transformation import BasedTransformation
+from marlene.learners.baselines._committee import BasedTransformation, Committee, ModelsCommittee
 from marlene.learners.classifiers._bases import FOREST
 from marlene.learners.classifiers._models import Trees
 from marlene.learners.input._rows import joined, repeated, restored_rows, slice_rows

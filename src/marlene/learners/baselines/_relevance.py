@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene.learners.baselines._committee import Committee, ModelsCommittee
-from marlene.learners.baselines._transformation import BasedTransformation
+from marlene.learners.baselines._committee import BasedTransformation, Committee, ModelsCommittee
 from marlene.learners.classifiers._bases import FOREST
 
 if TYPE_CHECKING:
