@@ -260,7 +260,7 @@ def test_files_of_other_kinds_are_refused(path):
         lambda _, arrays: arrays.update(proba=arrays["proba"][:5]),
         lambda _, arrays: arrays.update(proba=arrays["proba"].astype(float)),
         lambda _, arrays: arrays.pop("windowed.ring"),
-        lambda _, arrays: arrays.pop("learner.records"),
+        lambda _, arrays: arrays.pop("learner.ensemble0.records"),
     ],
 )
 def test_files_that_do_not_hold_together_are_refused(path, spoil):

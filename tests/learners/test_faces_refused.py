@@ -99,10 +99,10 @@ BLOCKS = [
     (X[:3], np.full((3, 3), "a"), "Y holds something that is not a number"),
     (np.full((3, 5), "a"), Y[:3], "X holds something that is not a number"),
     (X[:3] * 1j, Y[:3], "X holds complex numbers"),
-    (np.where(np.eye(3, 5) > 0, np.inf, 0), Y[:3], "row 0, feature 0 is numeric: expected a finite number, found inf"),
-    (sp.csr_array(([1, -np.inf], ([0, 2], [1, 3])), (3, 5)), Y[:3], "row 2, feature 3 is numeric: .*found -inf"),
+    (np.where(np.eye(3, 5) > 0, np.inf, 0), Y[:3], "row 0: feature 0 is numeric: expected a finite number, found inf"),
+    (sp.csr_array(([1, -np.inf], ([0, 2], [1, 3])), (3, 5)), Y[:3], "row 2: feature 3 is numeric: .*found -inf"),
     (np.vstack([X[:2], np.full(5, np.nan)]), Y[:3], "row 2: every feature is missing"),
-    (np.where(np.eye(3, 6) > 0, np.nan, np.inf), Y[:3], "row 0, feature 1 is numeric: expected a finite number"),
+    (np.where(np.eye(3, 6) > 0, np.nan, np.inf), Y[:3], "row 0: feature 1 is numeric: expected a finite number"),
     (X[:3], pd.DataFrame(np.zeros((3, 2)), columns=["a", "a"]), "Y has two columns of the same name"),
 ]
 

@@ -6,7 +6,7 @@ from tests.naive.detectors import NaiveADWIN
 
 
 class NaiveBagging:
-    """`new` makes member number k; `weight(k, t)` is how often that one learns example t."""
+    """`new(k)` makes member number k, which learns example t `weight(k, t)` times."""
 
     def __init__(self, new, size, weight):
         self.new, self.weight = new, weight
@@ -26,7 +26,7 @@ class NaiveBagging:
 
 
 class NaiveADWINBagging(NaiveBagging):
-    """The same; when the error of any member rises, the one with the greatest is replaced."""
+    """Bagging; when the error of any member rises, the member with the largest error is replaced."""
 
     def __init__(self, new, size, weight, delta=0.002):
         super().__init__(new, size, weight)

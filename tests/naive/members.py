@@ -1,4 +1,4 @@
-"""Multi-label classifiers as plain objects: what a member of an ensemble is, a line per line of its definition."""
+"""Members of an ensemble as plain objects, a line per line of their definition."""
 
 from collections import Counter
 
@@ -26,7 +26,7 @@ class NaiveRelevance:
 
 
 class NaiveChain:
-    """One tree per label; those later in the order see the labels of those before."""
+    """One tree per label; each sees the labels earlier in the order."""
 
     def __init__(self, kinds, order, **options):
         self.order = order

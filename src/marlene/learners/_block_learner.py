@@ -34,36 +34,35 @@ class BlockLearner(base.MultiLabelClassifier):
 
     @abstractmethod
     def _labels(self, stream: str | None) -> list[Hashable]:
-        """Return the labels known of a stream."""
+        """Return the known labels of a stream; a learner without transfer refuses sources."""
 
     @abstractmethod
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
-        """Add labels of a stream and the features that `_space` has gained."""
+        """Add labels of a stream, and the new features of `_space`."""
 
     @abstractmethod
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:
-        """Learn rows, writing P(label), or NaN without evidence, before each if `probabilities` has columns."""
+        """Learn rows. If `probabilities` has columns, write P(label) before each row; NaN: no evidence."""
 
     @abstractmethod
     def _predict(self, rows: Rows, probabilities: Floats) -> None:
-        """Write P(label) of every row, NaN without evidence."""
+        """Write P(label) of every row; NaN: no evidence."""
 
     def _decide(self, probabilities: Floats) -> Labels:
-        """Return the predictions that go with P(label), NaN without evidence."""
+        """Return the predictions for P(label); NaN: no evidence."""
         return (probabilities > 0.5).astype(np.int8)
 
     def _test(self, rows: Rows, truth: Labels, probabilities: Floats) -> Labels:
-        """Learn rows of the target, writing P(label) before each, and return the predictions before each."""
+        """Learn rows of the target; write P(label), and return the predictions, before each row."""
         self._run(None, rows, truth, probabilities)
         return self._decide(probabilities)
 
     def declare(self, features: Sequence[Feature], labels: Sequence[Hashable] = (), stream: str | None = None) -> None:
-        """Tell the learner names and kinds of a stream's features, and its labels, before its first example.
+        """Declare the features of a stream, and its labels, before its first example.
 
-        Columns of arrays of that stream are then these features and labels, by position; features are matched with
-        those of other streams by name.
+        They are the columns of the stream's arrays, by position. Streams share the features of the same name.
         """
-        self._labels(stream)  # a learner without transfer refuses sources here
+        self._labels(stream)  # refuses sources
         self._space.declare(features, stream)
         self._add(stream, labels)
 
@@ -75,9 +74,9 @@ class BlockLearner(base.MultiLabelClassifier):
         x
             Values by feature; an absent feature is zero, None or NaN is missing.
         y
-            Labels; one that is absent or None is not known for this example.
+            Labels; an absent label, or None, is unknown for this example.
         stream
-            Name of the source stream the example comes from. Default: the target.
+            Name of the source stream. Default: the target.
         """
         known = self._labels(stream)
         rows, additions = self._space.rows_of_dicts([x], learning=True)
@@ -91,13 +90,13 @@ class BlockLearner(base.MultiLabelClassifier):
         self._run(stream, rows, truth, np.zeros((0, 0)))
 
     def predict_proba_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, dict[bool, float]]:  # noqa: ANN401
-        """Return the probabilities of every target label; 0.5 where there is no evidence."""
+        """Return the probabilities of every target label; 0.5 without evidence."""
         rows, _additions = self._space.rows_of_dicts([x], learning=False)
         probabilities = _without_gaps(self._probabilities(rows))[0].tolist()
         return {label: {False: 1 - p, True: p} for label, p in zip(self._labels(None), probabilities, strict=True)}
 
     def predict_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, bool]:  # noqa: ANN401
-        """Return the prediction of every target label; without evidence, False."""
+        """Return the prediction of every target label; False without evidence."""
         rows, _additions = self._space.rows_of_dicts([x], learning=False)
         predictions = self._decide(self._probabilities(rows))[0].astype(bool).tolist()
         return dict(zip(self._labels(None), predictions, strict=True))
@@ -110,7 +109,7 @@ class BlockLearner(base.MultiLabelClassifier):
         X
             A 2-D array, SciPy matrix or frame. Columns of a frame are features by name, others by position.
         Y
-            A 2-D array or frame of 0, 1, and -1 or NaN where a label is not known.
+            A 2-D array or frame of 0 and 1; -1 or NaN: the label is unknown.
         stream
             Name of the source stream. Default: the target.
         """
@@ -118,11 +117,11 @@ class BlockLearner(base.MultiLabelClassifier):
         self._run(stream, rows, truth, np.zeros((0, 0)))
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
-        """Predict and then learn examples of the target, one after the other; return P(label) before learning."""
+        """Predict, then learn, one example of the target after the other; return P(label) before learning."""
         return self.decide_then_train(X, Y)[0]
 
     def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
-        """Do what `test_then_train` does; return P(label) and the predictions, both before learning."""
+        """Do the same as `test_then_train`; return P(label) and the predictions, both before learning."""
         rows, truth = self._take(X, Y, None)
         probabilities = np.full((len(truth), len(self._labels(None))), 0.5)
         predictions = self._test(rows, truth, probabilities)

@@ -10,12 +10,12 @@ from marlene._common.river import classifier_shares
 
 
 class BinaryRelevance(base.Wrapper[base.Classifier], base.MultiLabelClassifier):
-    """One copy of a River classifier per label, each blind to the other labels.
+    """One copy of a River classifier per label. None of them sees the other labels.
 
     Parameters
     ----------
     classifier
-        Any River classifier; every label gets an untrained copy at its first appearance.
+        Any River classifier; a label gets an untrained copy when it first appears.
 
     Examples
     --------
@@ -42,9 +42,9 @@ class BinaryRelevance(base.Wrapper[base.Classifier], base.MultiLabelClassifier):
         yield {"classifier": naive_bayes.GaussianNB()}  # type: ignore[no-untyped-call]
 
     def learn_one(self, x: dict[Any, Any], y: dict[Any, bool], **options: Any) -> None:  # noqa: ANN401
-        """Train the classifier of every label in `y`; a label that is not in `y` is not known.
+        """Train the classifier of every label in `y`; a label that is not in `y` is unknown.
 
-        Further arguments are the classifier's own.
+        Further arguments are passed to the classifier.
         """
         for label, value in y.items():
             if label not in self._of_label:
@@ -52,7 +52,7 @@ class BinaryRelevance(base.Wrapper[base.Classifier], base.MultiLabelClassifier):
             self._of_label[label].learn_one(x, bool(value), **options)
 
     def predict_proba_one(self, x: dict[Any, Any], **options: Any) -> dict[Any, dict[bool, float]]:  # noqa: ANN401
-        """Return every label's probabilities; 0.5 where its classifier has no opinion."""
+        """Return every label's probabilities; 0.5 without evidence."""
         said = {label: classifier_shares(model, x, **options) for label, model in self._of_label.items()}
         return {
             label: {False: no, True: yes} if no or yes else {False: 0.5, True: 0.5} for label, (no, yes) in said.items()

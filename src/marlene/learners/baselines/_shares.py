@@ -1,4 +1,4 @@
-"""Scores of labels that are compared with each other."""
+"""Scores of labels relative to each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def normalised(scores: Floats) -> Floats:
     """Return scores over labels (the last axis) shifted by their minimum and divided by their sum.
 
-    Equal ones say nothing and are 1 / |L| each. A label that stands alone cannot be compared and keeps its score.
+    Equal scores become 1 / |L| each. A single label keeps its score.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def normalised(scores: Floats) -> Floats:
         return scores.copy()
     shifted = scores - scores.min(axis=-1, keepdims=True)
     total = np.zeros(scores.shape[:-1])
-    for label in range(n_labels):  # in one order, whatever the number of rows
+    for label in range(n_labels):  # the same order of summation for any number of rows
         total += shifted[..., label]
     shares: Floats = shifted / np.where(total > 0, total, 1.0)[..., None]
     shares[total == 0] = 1.0 / n_labels
@@ -34,9 +34,9 @@ def normalised(scores: Floats) -> Floats:
 
 
 def as_probabilities(scores: Floats) -> Floats:
-    """Return combined scores so that the threshold 1 / |L| is 0.5, and 0 and 1 stay what they are.
+    """Map normalised scores so that the threshold 1 / |L| becomes 0.5; 0 and 1 stay.
 
-    Below and above the threshold the map is linear. A single label has the threshold 0.5 already.
+    The map is linear below and above the threshold. A single label has the threshold 0.5 already.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The features of a learner: names, kinds and codes of nominal values; dictionaries, frames and matrices as rows."""
+"""The features of a learner, and how dictionaries, frames and matrices become rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KINDS = ("numeric", "binary", "nominal")
 NUMERIC, BINARY, NOMINAL, PRESENCE = range(4)
-"""Kinds as numbers; a binary feature of which only the presence (non-zero) is kept has one of its own."""
+"""Kinds as numbers. PRESENCE: a binary feature that is 1 for any number but 0."""
 EXPECTED = {NUMERIC: "a finite number", BINARY: "0 or 1", NOMINAL: "the index of a value", PRESENCE: "a finite number"}
 PLAIN = {bool, int, float}
 NO_VALUES = (np.zeros(0, np.int64), np.zeros(0))
@@ -200,7 +200,7 @@ class FeatureSpace:
             try:
                 parts.append(_stored(*(self._plain_row(example) or self._row(example, additions))))
             except MarleneError as error:
-                raise error if len(examples) == 1 else MarleneError(f"row {position}, {error}") from None
+                raise error if len(examples) == 1 else MarleneError(f"row {position}: {error}") from None
         starts = np.zeros(len(parts) + 1, np.int64)
         np.cumsum([len(columns) for columns, _ in parts], out=starts[1:])
         columns, values = parts[0] if len(parts) == 1 else map(np.concatenate, zip(NO_VALUES, *parts, strict=True))
@@ -322,7 +322,7 @@ class FeatureSpace:
     def _refuse(self, rows: Rows, position: int, additions: Additions) -> None:
         """Refuse a stored value."""
         row, column = int(np.searchsorted(rows.starts, position, side="right")) - 1, int(rows.indices[position])
-        where = f"row {row}, " if len(rows.starts) > 2 else ""
+        where = f"row {row}: " if len(rows.starts) > 2 else ""
         name, kind = [*self.column, *additions.column][column], [*self.kinds, *additions.kinds][column]
         expected = EXPECTED[self._kind_numbers(additions)[column]]
         raise MarleneError(f"{where}feature {name!r} is {kind}: expected {expected}, found {rows.values[position]:g}")

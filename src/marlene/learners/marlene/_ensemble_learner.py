@@ -16,7 +16,7 @@ from marlene.learners.marlene._roster import EnsembleSettings
 from marlene.learners.marlene._state import ensemble_state, restore_ensemble
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     import river.base
 
@@ -62,10 +62,6 @@ class EnsembleLearner(SavedLearner):
             raise MarleneError(f"max_models must be at least 1, not {max_models}")
         self._space = FeatureSpace(features)
         self._settings = EnsembleSettings(seed, resampling == "expected", max_models)
-
-    @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        yield {"seed": 1}
 
     @property
     def _ensemble(self) -> Any:  # noqa: ANN401 (an `Ensemble`)
