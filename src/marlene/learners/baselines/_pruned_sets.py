@@ -124,16 +124,15 @@ def decomposed(labels: LabelSet, kept: Sequence[LabelSet], most: int | None = No
 
 
 class _Member:
-    """A member: its label sets, and until these are chosen the examples it was given."""
+    """A member: its label sets, and, until there are any, the examples it was given."""
 
-    def __init__(self) -> None:
-        self.given: list[tuple[Rows, LabelSet, int]] = []
-        self.counts: Counter[LabelSet] = Counter()
-        self.choose([])
-
-    def choose(self, sets: Sequence[LabelSet]) -> None:
+    def __init__(self, sets: Sequence[LabelSet] = ()) -> None:
         self.sets = sets
         self.columns = [np.array(sorted(labels), np.int64) for labels in sets]
+        self.rows: list[Rows] = []
+        self.labels: list[LabelSet] = []
+        self.weights: list[int] = []
+        self.counts: Counter[LabelSet] = Counter()
 
 
 class SetsCommittee(ModelsCommittee):
@@ -156,36 +155,37 @@ class SetsCommittee(ModelsCommittee):
     def run_members(self, rows: Rows, truth: Labels, weights: Ints, scores: Floats) -> None:
         known = (truth >= 0).all(axis=1)
         sets = [frozenset(np.flatnonzero(labels == 1).tolist()) for labels in truth] if weights.any() else []
-        for m, member in enumerate(self.members):
+        for m in range(self.size):
             offered = weights[:, m] * known
             row = 0
-            while row < len(truth) and not member.sets:
-                scores[row, m] = self._majority(member)
+            while row < len(truth) and not self.members[m].sets:
+                scores[row, m] = self._majority(self.members[m].counts)
                 if offered[row]:
-                    self._keep(m, member, slice_rows(rows, row, row + 1), sets[row], int(offered[row]))
+                    self._keep(m, slice_rows(rows, row, row + 1), sets[row], int(offered[row]))
                 row += 1
             if row < len(truth):
                 rest = slice_rows(rows, row, len(truth))
                 scores[row:, m] = self._learn(m, rest, sets[row:], offered[row:])
 
-    def _majority(self, member: _Member) -> Floats:
+    def _majority(self, counts: Mapping[LabelSet, int]) -> Floats:
         """Return the most frequent label set so far, as scores."""
-        scores = np.full(self.n_labels, 0.5 if not member.counts else 0.0)
-        if member.counts:
-            frequent: LabelSet = max(member.counts, key=lambda labels: member.counts[labels])
-            scores[list(frequent)] = 1.0
+        if not counts:
+            return np.full(self.n_labels, 0.5)
+        scores = np.zeros(self.n_labels)
+        frequent: LabelSet = max(counts, key=lambda labels: counts[labels])
+        scores[list(frequent)] = 1.0
         return scores
 
-    def _keep(self, m: int, member: _Member, row: Rows, labels: LabelSet, weight: int) -> None:
+    def _keep(self, m: int, row: Rows, labels: LabelSet, weight: int) -> None:
         """Keep an example. When there are enough, choose the sets and learn the kept examples."""
+        member = self.members[m]
+        member.rows.append(joined([row]))
+        member.labels.append(labels)
+        member.weights.append(weight)
         member.counts[labels] += 1
-        member.given.append((joined([row]), labels, weight))
-        if len(member.given) < self.buffer:
-            return
-        member.choose(kept_sets(member.counts, self.models.n_classes))
-        given, member.given, member.counts = member.given, [], Counter()
-        rows = joined([row for row, _, _ in given])
-        self._learn(m, rows, [labels for _, labels, _ in given], np.array([weight for *_, weight in given]))
+        if len(member.rows) == self.buffer:
+            self.members[m] = _Member(kept_sets(member.counts, self.models.n_classes))
+            self._learn(m, joined(member.rows), member.labels, np.array(member.weights))
 
     def _learn(self, m: int, rows: Rows, sets: Sequence[LabelSet], weights: Ints) -> Floats:
         """Let a member learn every row as all its sets; return the scores before each row."""
@@ -219,11 +219,9 @@ class SetsCommittee(ModelsCommittee):
     def state(self) -> Arrays:
         arrays = super().state()
         for m, member in enumerate(self.members):
-            own = joined([row for row, _, _ in member.given])._asdict() | {
-                "sets": self._as_matrix(member.sets),
-                "given": self._as_matrix([labels for _, labels, _ in member.given]),
-                "weights": np.array([weight for *_, weight in member.given], np.int64),
-            }
+            own = joined(member.rows)._asdict()
+            own |= {"sets": self._as_matrix(member.sets), "given": self._as_matrix(member.labels)}
+            own["weights"] = np.array(member.weights, np.int64)
             arrays |= with_prefix(own, f"member{m}.")
         return arrays
 
@@ -235,7 +233,7 @@ class SetsCommittee(ModelsCommittee):
 
     def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
         super().restore(arrays, n_labels, kinds)
-        for m, member in enumerate(self.members):
+        for m in range(self.size):
             own = arrays_under(arrays, f"member{m}.")
             sets, given = (_as_sets(own[name], n_labels) for name in ("sets", "given"))
             weights = np.array(own["weights"], np.int64)
@@ -243,12 +241,9 @@ class SetsCommittee(ModelsCommittee):
             require(len(set(sets)) == len(sets) and not (given and sets), "the label sets")
             require(weights.shape == (len(given),) and bool((weights > 0).all()), "the weights")
             rows = restored_rows(own, len(given), kinds)
-            member.choose(sets)
-            member.counts = Counter(given)
-            member.given = [
-                (joined([slice_rows(rows, row, row + 1)]), labels, int(weights[row]))
-                for row, labels in enumerate(given)
-            ]
+            member = self.members[m] = _Member(sets)
+            member.rows = [joined([slice_rows(rows, row, row + 1)]) for row in range(len(given))]
+            member.labels, member.weights, member.counts = given, weights.tolist(), Counter(given)
 
 
 def _as_sets(matrix: Array, n_labels: int) -> list[LabelSet]:
