@@ -27,12 +27,9 @@ def whole_number(value: object, name: str, low: int | None = None, high: int | N
         number = int(value)
         if (low is None or number >= low) and (high is None or number <= high):
             return number
-    limits = {
-        (False, False): "",
-        (True, False): f" of at least {low}",
-        (False, True): f" of at most {high}",
-        (True, True): f" from {low} to {high}",
-    }[low is not None, high is not None]
+    limits = "" if low is None else f" of at least {low}"
+    if high is not None:
+        limits = f" of at most {high}" if low is None else f" from {low} to {high}"
     raise MarleneError(f"{name} must be a whole number{limits}, not {value!r}")
 
 
