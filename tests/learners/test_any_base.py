@@ -21,7 +21,7 @@ from marlene.learners import (
 from marlene.learners.baselines._chain import ChainCommittee
 from marlene.learners.baselines._pruned_sets import SetsCommittee
 from marlene.learners.baselines._relevance import RelevanceCommittee
-from marlene.learners.classifiers._models import BankModels, Trees
+from marlene.learners.classifiers._classifiers import BankClassifiers, ForestClassifiers
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import contents, drifting
 
@@ -113,7 +113,7 @@ def test_row_by_row_is_as_good_as_compiled(committee):
     Y[::5, 2] = -1
     weights = np.random.default_rng(1).poisson(1.0, (250, 2)).astype(np.int64)
     said = []
-    for models in (Trees, BankModels):
+    for models in (ForestClassifiers, BankClassifiers):
         members = committee(2, models(HoeffdingForest([], grace_period=20, tie_threshold=0.3), 2))
         members.add_features([0, 0, 0, 0, 2])
         members.add_labels(4, np.arange(2, dtype=np.uint64))
@@ -127,7 +127,7 @@ def test_row_by_row_is_as_good_as_compiled(committee):
 
 
 def test_sets_are_told_apart_by_one_classifier_each():
-    models = BankModels(NaiveBayesBank(), 4)
+    models = BankClassifiers(NaiveBayesBank(), 4)
     members = SetsCommittee(1, models, 8, None)
     members.add_features([2, 2])
     members.add_labels(2, np.zeros(1, np.uint64))

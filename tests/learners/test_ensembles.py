@@ -106,7 +106,7 @@ def test_a_link_learns_with_true_and_votes_with_predicted_labels():
     assert model._committee.order.tolist() == [[0, 1]]
     assert model.predict_many([[0], [1]]).tolist() == [[0, 0], [1, 1]]
     # The tree of the second link prefers the label, whose column comes after that of x: ties go to the last.
-    assert model._committee.models.forest.feature_use(int(model._committee.ids[0, 1])) == {1: 1}
+    assert model._committee.classifiers.forest.feature_use(int(model._committee.ids[0, 1])) == {1: 1}
 
 
 def test_least_squares_by_hand():
@@ -215,7 +215,7 @@ def test_leveraging_bagging_is_a_rate_away():
     X, Y = drifting(200)
     model = ADWINBagging(ClassifierChain(), members=3, rate=6.0)
     model.learn_many(X, Y)
-    trees = model._committee.models.forest
+    trees = model._committee.classifiers.forest
     weight = trees.state()["leaf_class"][:, :, 0].sum() + trees.state()["node_count"].sum()
     assert weight > 200 * 3 * 3 * 5
 
@@ -226,7 +226,7 @@ def test_forests_with_other_settings():
     for transformation in (BinaryRelevanceTrees(stump), ClassifierChain(stump), PrunedSets(buffer=20, base=stump)):
         model = OnlineBagging(transformation, members=2)
         model.learn_many(X, Y)
-        forest = model._committee.models.forest
+        forest = model._committee.classifiers.forest
         assert max(forest.depth(tree) for tree in forest.ids) == 1
         assert contents(type(model).from_state(*model.state())) == contents(model)
         assert transformation.clone() == transformation

@@ -184,7 +184,7 @@ def test_questions_about_what_is_not_there(learner):
         ({"features": "text"}, "features must be one of auto, numeric, binary or a mapping, not 'text'"),
         ({"features": {"a": "text"}}, r"features\['a'\] is 'text', expected one of numeric, binary, nominal"),
         ({"resampling": "never"}, "resampling must be one of poisson, expected, not 'never'"),
-        ({"max_models": 0}, "max_models must be at least 1, not 0"),
+        ({"max_models": 0}, "max_models must be a whole number of at least 1, not 0"),
         ({"seed": None}, "seed must be a whole number, not None"),
     ],
 )

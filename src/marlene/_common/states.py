@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays
 
 HEADER = "header"
+Tuple = TypeVar("Tuple", bound=Any)
+"""A NamedTuple of arrays."""
 
 
 def save_state(
@@ -122,3 +124,14 @@ def restored_array(arrays: Mapping[str, Array], name: str, like: Array) -> Array
     right = given.shape == like.shape and given.dtype == like.dtype and np.isfinite(given).all()
     require(bool(right), f"the array {name}")
     return given
+
+
+def copied_arrays(state: Any) -> Arrays:  # noqa: ANN401 (a NamedTuple)
+    """Return copies of the arrays of a NamedTuple, by name."""
+    return {name: array.copy() for name, array in state._asdict().items()}
+
+
+def restored_tuple(arrays: Mapping[str, Array], like: Tuple) -> Tuple:
+    """Return the NamedTuple whose `copied_arrays` these are, with shapes and types as in `like`."""
+    restored: Tuple = type(like)(**{n: restored_array(arrays, n, array) for n, array in like._asdict().items()})
+    return restored

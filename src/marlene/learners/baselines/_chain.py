@@ -10,9 +10,9 @@ import numpy as np
 from marlene._common.states import require
 from marlene.kernels.ensemble.resampling import mix_many
 from marlene.kernels.forest.chain import Chain, run_chain
-from marlene.learners.baselines._committee import BasedTransformation, Committee, ModelsCommittee
+from marlene.learners.baselines._committee import BasedTransformation, ClassifiersCommittee, Committee
 from marlene.learners.classifiers._bases import FOREST
-from marlene.learners.classifiers._models import BankModels, Trees
+from marlene.learners.classifiers._classifiers import BankClassifiers, ForestClassifiers
 from marlene.learners.input._rows import dense_row
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
     from marlene.learners.baselines._committee import Keys
-    from marlene.learners.classifiers._models import Models
+    from marlene.learners.classifiers._classifiers import Classifiers
     from marlene.learners.classifiers._protocol import ClassifierBank
 
 BINARY = 2
@@ -57,7 +57,7 @@ class ClassifierChain(BasedTransformation):
 
     def committee(self, size: int) -> Committee:
         """Return untrained members."""
-        return ChainCommittee(size, self.models())
+        return ChainCommittee(size, self.classifiers())
 
 
 def chain_order(key: np.uint64, first: int, count: int) -> Ints:
@@ -66,7 +66,7 @@ def chain_order(key: np.uint64, first: int, count: int) -> Ints:
     return first + np.array(sorted(range(count), key=lambda label: hashes[label]), np.int64)
 
 
-class ChainCommittee(ModelsCommittee):
+class ChainCommittee(ClassifiersCommittee):
     """Members × links classifiers. Their features are those of the examples and the labels.
 
     Attributes
@@ -77,8 +77,8 @@ class ChainCommittee(ModelsCommittee):
         Where the features and the labels are among the features of the classifiers.
     """
 
-    def __init__(self, size: int, models: Models) -> None:
-        super().__init__(size, models)
+    def __init__(self, size: int, classifiers: Classifiers) -> None:
+        super().__init__(size, classifiers)
         self.order: Ints = np.zeros((size, 0), np.int64)
         self.column: Ints = np.zeros(0, np.int64)
         self.label_column: Ints = np.zeros(0, np.int64)
@@ -87,12 +87,12 @@ class ChainCommittee(ModelsCommittee):
         self.column = np.append(self.column, self._new_columns(kinds))
 
     def _new_columns(self, kinds: Sequence[int]) -> Ints:
-        first = self.models.n_features
-        self.models.add_features(kinds)
+        first = self.classifiers.n_features
+        self.classifiers.add_features(kinds)
         return np.arange(first, first + len(kinds))
 
     def widen(self, feature: int, n_values: int) -> None:
-        self.models.widen(int(self.column[feature]), n_values)
+        self.classifiers.widen(int(self.column[feature]), n_values)
 
     def add_labels(self, count: int, keys: Keys) -> None:
         self.label_column = np.append(self.label_column, self._new_columns([BINARY] * count))
@@ -109,10 +109,10 @@ class ChainCommittee(ModelsCommittee):
             chain = Chain(self.ids[member], self.order[member], self.column, self.label_column)
             own = np.ascontiguousarray(weights[:, member])
             out = np.empty(truth.shape)
-            if isinstance(self.models, Trees):
-                _run_trees(self.models, chain, rows, truth, own, out)
-            elif isinstance(self.models, BankModels):
-                _run_links(self.models, chain, rows, truth, own, out)
+            if isinstance(self.classifiers, ForestClassifiers):
+                _run_trees(self.classifiers, chain, rows, truth, own, out)
+            elif isinstance(self.classifiers, BankClassifiers):
+                _run_links(self.classifiers, chain, rows, truth, own, out)
             scores[:, member] = out
 
     def state(self) -> Arrays:
@@ -132,7 +132,7 @@ class ChainCommittee(ModelsCommittee):
         self.order, self.column, self.label_column = order, column, label_column
 
 
-def _run_trees(trees: Trees, chain: Chain, rows: Rows, truth: Labels, weights: Ints, out: Floats) -> None:
+def _run_trees(trees: ForestClassifiers, chain: Chain, rows: Rows, truth: Labels, weights: Ints, out: Floats) -> None:
     """Write the scores of a chain of trees, which then learns the rows."""
     forest, position = trees.forest, np.zeros(3, np.int64)
     while position[0] < len(truth):
@@ -141,17 +141,19 @@ def _run_trees(trees: Trees, chain: Chain, rows: Rows, truth: Labels, weights: I
             forest.grow(len(chain.tree), int(position[1]), int(position[2]))
 
 
-def _run_links(models: BankModels, chain: Chain, rows: Rows, truth: Labels, weights: Ints, out: Floats) -> None:
+def _run_links(
+    classifiers: BankClassifiers, chain: Chain, rows: Rows, truth: Labels, weights: Ints, out: Floats
+) -> None:
     """Do the same with any other classifiers, link by link."""
     links = list(zip(chain.tree.reshape(-1, 1), chain.label.tolist(), strict=True))
     columns = chain.label_column[chain.label]
-    features = np.zeros(models.n_features)
+    features = np.zeros(classifiers.n_features)
     for row in range(len(truth)):
         features[chain.column] = dense_row(rows, row, len(chain.column))
         x = features.copy()
         predicted = np.zeros(len(links), np.int8)
         for j, (link, label) in enumerate(links):
-            (votes,) = models.votes(link, x)
+            (votes,) = classifiers.votes(link, x)
             out[row, label] = votes[1] if votes.sum() > 0.0 else 0.5
             x[columns[j]] = predicted[j] = votes[1] > votes[0]
         if weights[row] == 0:
@@ -160,5 +162,5 @@ def _run_links(models: BankModels, chain: Chain, rows: Rows, truth: Labels, weig
         for j, (link, label) in enumerate(links):
             known = truth[row, label] >= 0
             if known:
-                models.learn(link, x, truth[row, label : label + 1].astype(np.int64), weights[row : row + 1])
+                classifiers.learn(link, x, truth[row, label : label + 1].astype(np.int64), weights[row : row + 1])
             x[columns[j]] = truth[row, label] if known else predicted[j]

@@ -11,7 +11,7 @@ import numpy as np
 
 from marlene._common.states import plain
 from marlene.learners.classifiers._bases import base_of, make_base, saved_bank
-from marlene.learners.classifiers._models import make_models
+from marlene.learners.classifiers._classifiers import make_classifiers
 from marlene.learners.input._rows import slice_rows
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
-    from marlene.learners.classifiers._models import Models
+    from marlene.learners.classifiers._classifiers import Classifiers
     from marlene.learners.classifiers._protocol import ClassifierBank
 
     Keys = npt.NDArray[np.uint64]
@@ -67,7 +67,7 @@ class Committee(ABC):
         """
 
     @abstractmethod
-    def n_models(self) -> int:
+    def n_classifiers(self) -> int:
         """Return the number of base models."""
 
     @abstractmethod
@@ -89,14 +89,14 @@ class Committee(ABC):
         return scores
 
 
-class ModelsCommittee(Committee):
+class ClassifiersCommittee(Committee):
     """Members made of base classifiers.
 
     Parameters
     ----------
     size
         Number of members.
-    models
+    classifiers
         An empty collection of base classifiers.
 
     Attributes
@@ -105,33 +105,33 @@ class ModelsCommittee(Committee):
         Which classifiers belong to each member (members × classifiers).
     """
 
-    def __init__(self, size: int, models: Models) -> None:
+    def __init__(self, size: int, classifiers: Classifiers) -> None:
         super().__init__(size)
-        self.models = models
+        self.classifiers = classifiers
         self.ids: Ints = np.zeros((size, 0), np.int64)
 
     def add_features(self, kinds: Sequence[int]) -> None:
-        self.models.add_features(kinds)
+        self.classifiers.add_features(kinds)
 
     def widen(self, feature: int, n_values: int) -> None:
-        self.models.widen(feature, n_values)
+        self.classifiers.widen(feature, n_values)
 
-    def add_models(self, count: int) -> None:
+    def add_classifiers(self, count: int) -> None:
         """Give every member further classifiers."""
-        new = self.models.add(self.size * count).reshape(self.size, count)
+        new = self.classifiers.add(self.size * count).reshape(self.size, count)
         self.ids = np.concatenate([self.ids, new], axis=1)
 
     def add_labels(self, count: int, keys: Keys) -> None:  # noqa: ARG002 (nothing about a classifier is random)
         """Append labels, each with a classifier of its own for every member."""
-        self.add_models(count)
+        self.add_classifiers(count)
         self.n_labels += count
 
     def renew(self, member: int, key: np.uint64) -> None:  # noqa: ARG002 (nothing about a classifier is random)
-        self.models.remove(self.ids[member])
-        self.ids[member] = self.models.add(self.ids.shape[1])
+        self.classifiers.remove(self.ids[member])
+        self.ids[member] = self.classifiers.add(self.ids.shape[1])
 
     def run(self, rows: Rows, truth: Labels, weights: Ints, scores: Floats) -> None:
-        for begin, end in self.models.steps(len(truth)):
+        for begin, end in self.classifiers.steps(len(truth)):
             here = slice(begin, end)
             self.run_members(slice_rows(rows, begin, end), truth[here], weights[here], scores[here])
 
@@ -139,18 +139,18 @@ class ModelsCommittee(Committee):
     def run_members(self, rows: Rows, truth: Labels, weights: Ints, scores: Floats) -> None:
         """Do what `run` does, for rows that each member may take at once."""
 
-    def n_models(self) -> int:
+    def n_classifiers(self) -> int:
         return self.ids.size
 
     def state(self) -> Arrays:
-        return self.models.state() | {"ids": self.ids.copy()}
+        return self.classifiers.state() | {"ids": self.ids.copy()}
 
     def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
-        self.models.restore(arrays, kinds)
-        self.ids = self.models.restored_ids(arrays["ids"], (self.size, self.models_per_member(n_labels)))
+        self.classifiers.restore(arrays, kinds)
+        self.ids = self.classifiers.restored_ids(arrays["ids"], (self.size, self.classifiers_per_member(n_labels)))
         self.n_labels = n_labels
 
-    def models_per_member(self, n_labels: int) -> int:
+    def classifiers_per_member(self, n_labels: int) -> int:
         """Return the number of classifiers of a member."""
         return n_labels
 
@@ -201,9 +201,9 @@ class BasedTransformation(Transformation):
     def __post_init__(self) -> None:
         make_base(self.base)
 
-    def models(self, n_classes: int = 2) -> Models:
+    def classifiers(self, n_classes: int = 2) -> Classifiers:
         """Return an empty collection of base classifiers."""
-        return make_models(make_base(self.base), n_classes)
+        return make_classifiers(make_base(self.base), n_classes)
 
     def settings(self) -> dict[str, Any]:
         """Return the parameters as JSON can hold them; a River object as `base` is refused."""

@@ -110,7 +110,7 @@ class CommitteeLearner(SavedLearner):
 
     def counts(self) -> dict[str, int]:
         """Return the number of base models, and of members that were replaced because of a drift."""
-        return {"models": self._committee.n_models(), "drifts": self._made - self._committee.size}
+        return {"models": self._committee.n_classifiers(), "drifts": self._made - self._committee.size}
 
     def _learnt(self) -> tuple[dict[str, Any], Arrays]:
         header = {

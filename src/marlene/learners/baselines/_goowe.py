@@ -115,7 +115,7 @@ class GOOWE(CommitteeLearner):
 
     def counts(self) -> dict[str, int]:
         """Return the number of trained base models; drifts are not detected."""
-        share = self._committee.n_models() // self._committee.size
+        share = self._committee.n_classifiers() // self._committee.size
         return {"models": share * self._active, "drifts": 0}
 
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:  # noqa: ARG002

@@ -221,7 +221,7 @@ class TargetTreeCommittee(Committee):
         counts = np.concatenate([np.zeros(1, np.int64), np.cumsum(~missing)])
         return Rows(counts[rows.starts - begin], inputs[~missing], numbers[~missing])
 
-    def n_models(self) -> int:
+    def n_classifiers(self) -> int:
         return self.size
 
     def state(self) -> Arrays:

@@ -10,9 +10,9 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.states import arrays_under, require, with_prefix
-from marlene.learners.baselines._committee import BasedTransformation, Committee, ModelsCommittee
+from marlene.learners.baselines._committee import BasedTransformation, ClassifiersCommittee, Committee
 from marlene.learners.classifiers._bases import FOREST
-from marlene.learners.classifiers._models import Trees
+from marlene.learners.classifiers._classifiers import ForestClassifiers
 from marlene.learners.input._rows import joined, repeated, restored_rows, slice_rows
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
     from marlene.learners.baselines._committee import Keys
-    from marlene.learners.classifiers._models import Models
+    from marlene.learners.classifiers._classifiers import Classifiers
     from marlene.learners.classifiers._protocol import ClassifierBank
 
 LabelSet = frozenset[int]
@@ -77,7 +77,7 @@ class PrunedSets(BasedTransformation):
 
     def committee(self, size: int) -> Committee:
         """Return untrained members."""
-        return SetsCommittee(size, self.models(int(self.most)), int(self.buffer), self.parts)
+        return SetsCommittee(size, self.classifiers(int(self.most)), int(self.buffer), self.parts)
 
 
 def kept_sets(counts: Mapping[LabelSet, int], most: int) -> list[LabelSet]:
@@ -135,14 +135,14 @@ class _Member:
         self.counts: Counter[LabelSet] = Counter()
 
 
-class SetsCommittee(ModelsCommittee):
+class SetsCommittee(ClassifiersCommittee):
     """One classifier per member; its classes are label sets."""
 
-    def __init__(self, size: int, models: Models, buffer: int, parts: int | None) -> None:
-        super().__init__(size, models)
+    def __init__(self, size: int, classifiers: Classifiers, buffer: int, parts: int | None) -> None:
+        super().__init__(size, classifiers)
         self.buffer = buffer
         self.parts = parts
-        self.add_models(1)
+        self.add_classifiers(1)
         self.members = [_Member() for _ in range(size)]
 
     def add_labels(self, count: int, keys: Keys) -> None:  # noqa: ARG002 (as of all)
@@ -184,7 +184,7 @@ class SetsCommittee(ModelsCommittee):
         member.weights.append(weight)
         member.counts[labels] += 1
         if len(member.rows) == self.buffer:
-            self.members[m] = _Member(kept_sets(member.counts, self.models.n_classes))
+            self.members[m] = _Member(kept_sets(member.counts, self.classifiers.n_classes))
             self._learn(m, joined(member.rows), member.labels, np.array(member.weights))
 
     def _learn(self, m: int, rows: Rows, sets: Sequence[LabelSet], weights: Ints) -> Floats:
@@ -200,8 +200,10 @@ class SetsCommittee(ModelsCommittee):
                 flat_classes[first : first + len(own), 0] = own
                 flat_weights[first : first + len(own)] = weight
         given = rows if len(flat_classes) == n else repeated(rows, np.repeat(np.arange(n), times))
-        votes = self.models.run(self.ids[m], given, flat_classes, flat_weights)[firsts, 0]
-        if not isinstance(self.models, Trees):  # one against the rest votes for classes without a set, too
+        votes = self.classifiers.run(self.ids[m], given, flat_classes, flat_weights)[firsts, 0]
+        if not isinstance(
+            self.classifiers, ForestClassifiers
+        ):  # one against the rest votes for classes without a set, too
             votes = votes[:, : len(member.sets)]
             votes = votes / np.maximum(votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         scores = np.zeros((n, self.n_labels))
@@ -211,9 +213,9 @@ class SetsCommittee(ModelsCommittee):
         return np.minimum(scores, 1.0)
 
     def load_kernels(self) -> None:
-        self.models.load_kernels()
+        self.classifiers.load_kernels()
 
-    def models_per_member(self, n_labels: int) -> int:  # noqa: ARG002
+    def classifiers_per_member(self, n_labels: int) -> int:  # noqa: ARG002
         return 1
 
     def state(self) -> Arrays:
@@ -237,7 +239,7 @@ class SetsCommittee(ModelsCommittee):
             own = arrays_under(arrays, f"member{m}.")
             sets, given = (_as_sets(own[name], n_labels) for name in ("sets", "given"))
             weights = np.array(own["weights"], np.int64)
-            require(len(sets) <= self.models.n_classes and len(given) < self.buffer, "the label sets")
+            require(len(sets) <= self.classifiers.n_classes and len(given) < self.buffer, "the label sets")
             require(len(set(sets)) == len(sets) and not (given and sets), "the label sets")
             require(weights.shape == (len(given),) and bool((weights > 0).all()), "the weights")
             rows = restored_rows(own, len(given), kinds)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene.learners.baselines._committee import BasedTransformation, Committee, ModelsCommittee
+from marlene.learners.baselines._committee import BasedTransformation, ClassifiersCommittee, Committee
 from marlene.learners.classifiers._bases import FOREST
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ class BinaryRelevanceTrees(BasedTransformation):
 
     def committee(self, size: int) -> Committee:
         """Return untrained members."""
-        return RelevanceCommittee(size, self.models())
+        return RelevanceCommittee(size, self.classifiers())
 
 
-class RelevanceCommittee(ModelsCommittee):
+class RelevanceCommittee(ClassifiersCommittee):
     """Members × labels classifiers."""
 
     def run_members(self, rows: Rows, truth: Labels, weights: Ints, scores: Floats) -> None:
         classes, known = truth.astype(np.int64), truth >= 0
         for member, ids in enumerate(self.ids):
-            votes = self.models.run(ids, rows, classes, weights[:, member, None] * known)
+            votes = self.classifiers.run(ids, rows, classes, weights[:, member, None] * known)
             scores[:, member] = np.where(votes.sum(axis=2) > 0, votes[:, :, 1], 0.5)

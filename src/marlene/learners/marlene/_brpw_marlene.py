@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.resources import free_memory_mb
 from marlene._common.states import arrays_under, with_prefix
@@ -107,13 +108,13 @@ class BRPWMarlene(BRMarlene):
         self.pooling = pooling
         self.voters = voters
         self.max_memory = max_memory
-        _one_of("combine", combine, COMBINE)
-        _one_of("weighting", weighting, WEIGHTING)
-        _one_of("pooling", pooling, POOLING)
+        one_of(combine, "combine", COMBINE)
+        one_of(weighting, "weighting", WEIGHTING)
+        one_of(pooling, "pooling", POOLING)
         _check_pairs(pairs)
         if voters is None:
             voters = "own" if isinstance(pairs, int) else "all"
-        _one_of("voters", voters, VOTERS)
+        one_of(voters, "voters", VOTERS)
         self._ensembles.append(
             PairEnsemble(
                 make_base(base),
@@ -292,16 +293,10 @@ class BRPWMarlene(BRMarlene):
             dependence.restore(arrays_under(arrays, f"dependence{number}."), len(self._labels(stream)))
 
 
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise MarleneError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
-
-
 def _check_pairs(pairs: object) -> None:
     if isinstance(pairs, str):
-        _one_of("pairs", pairs, ("all",))
+        one_of(pairs, "pairs", ("all",))
     elif isinstance(pairs, int):
-        if pairs < 1:
-            raise MarleneError(f"pairs must be at least 1, not {pairs}")
+        whole_number(pairs, "pairs", low=1)
     elif not all(isinstance(pair, tuple | list) and len(pair) == 2 and pair[0] != pair[1] for pair in pairs):  # type: ignore[attr-defined]
         raise MarleneError(f"pairs must be 'all', a number, or pairs of different labels, not {pairs!r}")

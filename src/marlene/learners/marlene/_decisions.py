@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import require
+from marlene._common.states import copied_arrays, require, restored_tuple
 from marlene.kernels.ensemble.blend import Blend, blend, blend_and_learn
 from marlene.kernels.ensemble.thresholds import BINS, Objective, Thresholds, decide, decide_and_learn
 
@@ -66,18 +66,12 @@ class BlendedVotes:
 
     def state(self) -> Arrays:
         """Return everything as named arrays (copies)."""
-        return {name: array.copy() for name, array in self._state._asdict().items()}
+        return copied_arrays(self._state)
 
     def restore(self, state: Mapping[str, Array], n_labels: int) -> None:
         """Take over what `state` gave."""
-        empty = _empty_blend(self._ensembles, n_labels)
-        for name, array in empty._asdict().items():
-            given = np.asarray(state[name])
-            require(given.shape == array.shape and given.dtype == array.dtype, f"the blend: {name}")
-            require(bool(np.isfinite(given).all() and (given >= 0).all()), f"the blend: {name}")
-            array[...] = given
-        require(bool((empty.examples > 0).all()), "the blend: examples")
-        self._state = empty
+        self._state = restored_tuple(state, _empty_blend(self._ensembles, n_labels))
+        require((self._state.errors >= 0).all() and (self._state.examples > 0).all(), "the blend")
 
 
 def _empty_blend(ensembles: int, n_labels: int) -> Blend:
@@ -152,18 +146,12 @@ class DecisionThresholds:
 
     def state(self) -> Arrays:
         """Return everything but the objective as named arrays (copies)."""
-        return {name: array.copy() for name, array in self._state._asdict().items()}
+        return copied_arrays(self._state)
 
     def restore(self, state: Mapping[str, Array], n_labels: int) -> None:
         """Take over what `state` gave."""
-        empty = _empty_thresholds(n_labels)
-        for name, array in empty._asdict().items():
-            given = np.asarray(state[name])
-            require(given.shape == array.shape and given.dtype == array.dtype, f"the thresholds: {name}")
-            require(bool(np.isfinite(given).all() and (given >= 0).all()), f"the thresholds: {name}")
-            array[...] = given
-        require(bool((empty.cut <= BINS).all()), "the thresholds: cut")
-        self._state = empty
+        self._state = restored_tuple(state, _empty_thresholds(n_labels))
+        require(all((array >= 0).all() for array in self._state) and (self._state.cut <= BINS).all(), "the thresholds")
 
 
 def _empty_thresholds(n_labels: int) -> Thresholds:

@@ -89,10 +89,10 @@ class Ensemble(Roster):
     def _advance(self, voters: Voters, tasks: Tasks, batch: Batch) -> int:
         """Take rows forward as far as the kernel goes; return why it stopped."""
         self._make_work_room(len(tasks.latest))
-        return self.models.advance(voters, tasks, batch, self.watch(), self.settings.expected, self._work)
+        return self.classifiers.advance(voters, tasks, batch, self.watch(), self.settings.expected, self._work)
 
     def _make_work_room(self, n_tasks: int) -> None:
-        wanted = len(self.members.classifier), n_tasks, self.models.n_features, self.values
+        wanted = len(self.members.classifier), n_tasks, self.classifiers.n_features, self.values
         sizes = tuple(map(max, wanted, self._work_sizes))
         if sizes != self._work_sizes:
             self._work_sizes, self._work = sizes, new_work(*sizes)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.states import arrays_under, require, with_prefix
 from marlene.drift import make_bank
@@ -54,12 +55,10 @@ class EnsembleLearner(SavedLearner):
         self.resampling = resampling
         self.seed = seed
         self.max_models = max_models
-        if resampling not in RESAMPLINGS:
-            raise MarleneError(f"resampling must be one of {', '.join(RESAMPLINGS)}, not {resampling!r}")
-        if not isinstance(seed, int | np.integer):
-            raise MarleneError(f"seed must be a whole number, not {seed!r}")
-        if max_models is not None and max_models < 1:
-            raise MarleneError(f"max_models must be at least 1, not {max_models}")
+        one_of(resampling, "resampling", RESAMPLINGS)
+        whole_number(seed, "seed")
+        if max_models is not None:
+            whole_number(max_models, "max_models", low=1)
         self._space = FeatureSpace(features)
         self._settings = EnsembleSettings(seed, resampling == "expected", max_models)
 

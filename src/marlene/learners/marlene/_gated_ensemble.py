@@ -47,11 +47,11 @@ class GatedEnsemble(Ensemble):
 
     def learn(self, tasks: StreamTasks, rows: Rows, truth: Labels, probabilities: Floats) -> None:
         """Learn rows one after the other; before each, write P(label) of the target tasks if there is room for it."""
-        super().learn(tasks, self.models.bank.inputs(rows), truth, probabilities)
+        super().learn(tasks, self.classifiers.bank.inputs(rows), truth, probabilities)
 
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of the target tasks for every row."""
-        super().predict(self.models.bank.inputs(rows), probabilities)
+        super().predict(self.classifiers.bank.inputs(rows), probabilities)
 
     def _voters(self, members: Members) -> Voters:
         return Voters(members, len(self.origins), self.records, self.owners(), self._gate)
@@ -59,7 +59,9 @@ class GatedEnsemble(Ensemble):
     def _advance(self, voters: Voters, tasks: Tasks, batch: Batch) -> int:
         self._make_work_room(len(tasks.latest))
         expected = self.settings.expected
-        return int(advance_bank(self.models.bank.simple(), voters, tasks, batch, self.watch(), expected, self._work))
+        return int(
+            advance_bank(self.classifiers.bank.simple(), voters, tasks, batch, self.watch(), expected, self._work)
+        )
 
     def change_concept(self, tasks: StreamTasks, task: int) -> None:
         """Let the background classifier, or a new one, take over a task; the task's records count for less."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.checks import one_of
 from marlene._common.errors import MarleneError
 from marlene._common.states import arrays_under, with_prefix
 from marlene.banks import SIMPLE_BANKS, InputBank, MixedBank
@@ -83,8 +84,7 @@ class Marlene(EnsembleLearner):
         objective: str | Mapping[str, float] = "mix",
     ) -> None:
         super().__init__(drift, features, resampling, seed, max_models)
-        if transfer not in TRANSFER:
-            raise MarleneError(f"transfer must be one of {', '.join(TRANSFER)}, not {transfer!r}")
+        one_of(transfer, "transfer", TRANSFER)
         self.base = base
         self.transfer = transfer
         self.objective = objective

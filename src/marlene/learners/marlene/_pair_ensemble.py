@@ -98,8 +98,8 @@ class PairEnsemble(Ensemble):
     def add_given_label(self) -> None:
         """Append the feature that holds the given label, once."""
         if self.given is None:
-            self.given = self.models.n_features
-            self.models.add_features([BINARY])
+            self.given = self.classifiers.n_features
+            self.classifiers.add_features([BINARY])
 
     def add_pairs(self, stream: str | None, pairs: Sequence[Pair]) -> None:
         """Start a sub-classifier for each pair that is new to the stream."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from marlene._common.resources import zeros_on_demand
 from marlene.kernels.ensemble.performance import COLUMNS, CORRECT, TN, TP, judge
-from marlene.learners.classifiers._models import make_models
+from marlene.learners.classifiers._classifiers import make_classifiers
 from marlene.learners.marlene._members import (
     Origin,
     clear_member,
@@ -73,7 +73,7 @@ class Roster:
     def __init__(
         self, bank: ClassifierBank, detectors: DetectorBank, settings: EnsembleSettings, transfer: bool = True
     ) -> None:
-        self.models = make_models(bank)
+        self.classifiers = make_classifiers(bank)
         self.settings = settings
         self.transfer = transfer
         self.streams: dict[str | None, StreamTasks] = {None: StreamTasks(None)}
@@ -97,7 +97,7 @@ class Roster:
     @property
     def bank(self) -> Any:  # noqa: ANN401 (a `ClassifierBank`)
         """The bank of base classifiers."""
-        return self.models.bank
+        return self.classifiers.bank
 
     @property
     def target(self) -> StreamTasks:
@@ -119,9 +119,9 @@ class Roster:
     def add_features(self, widened: Mapping[int, int], kinds: Sequence[int]) -> None:
         """Let nominal features have more values, and append features."""
         for column, n_values in widened.items():
-            self.models.widen(column, n_values)
+            self.classifiers.widen(column, n_values)
         if kinds:
-            self.models.add_features(kinds)
+            self.classifiers.add_features(kinds)
 
     def feature_kinds(self, kinds: list[int]) -> list[int]:
         """Return the kinds of all features of the bank, given those of the learner."""
@@ -253,7 +253,7 @@ class Roster:
 
     def load_kernels(self) -> None:
         """Compile the kernels that a few examples would not call, or load them from the cache."""
-        self.models.load_advance_kernels()
+        self.classifiers.load_advance_kernels()
 
     def _new_member(self, tasks: StreamTasks, task: int, active: bool) -> int:
         self._owner = None
@@ -265,7 +265,7 @@ class Roster:
             self._make_room(h + 1)
             self.origins.append(None)
         self.origins[h] = Origin(tasks.name, label, int(tasks.concepts[task]))
-        self.members.classifier[h] = self.models.add()[0]
+        self.members.classifier[h] = self.classifiers.add()[0]
         self.members.key[h] = member_key(self.settings.seed, tasks.name, label, int(tasks.made[task]))
         tasks.made[task] += 1
         self.members.active[h] = active
@@ -275,12 +275,12 @@ class Roster:
     def _retire(self, h: int) -> None:
         """Let a sub-classifier learn no more."""
         self.members.learns[h] = False
-        self.models.freeze(int(self.members.classifier[h]))
+        self.classifiers.freeze(int(self.members.classifier[h]))
 
     def _drop_member(self, h: int) -> None:
         self._owner = None
-        self.models.thaw(int(self.members.classifier[h]))
-        self.models.remove(self.members.classifier[h : h + 1].copy())
+        self.classifiers.thaw(int(self.members.classifier[h]))
+        self.classifiers.remove(self.members.classifier[h : h + 1].copy())
         clear_member(self.members, h)
         self.records[:, :, h] = 0
         self.origins[h] = None

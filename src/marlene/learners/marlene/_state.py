@@ -32,7 +32,7 @@ def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
     if ensemble.detectors.settings()["name"] not in BANKS:
         raise MarleneError(NOT_SAVED)
     count = len(ensemble.origins)
-    arrays = ensemble.models.state() | with_prefix(ensemble.detectors.state(), "detectors.")
+    arrays = ensemble.classifiers.state() | with_prefix(ensemble.detectors.state(), "detectors.")
     arrays |= with_prefix(saved_fields(ensemble.members, count), "members.")
     arrays["records"] = ensemble.records[:, :, :count].copy()
     streams = []
@@ -56,7 +56,7 @@ def restore_ensemble(
 ) -> None:
     """Fill an empty ensemble of the same settings, over features of these kinds; refuse any other state."""
     ensemble.given = header["given"]
-    ensemble.models.restore(arrays, ensemble.feature_kinds(kinds))
+    ensemble.classifiers.restore(arrays, ensemble.feature_kinds(kinds))
     ensemble.adopt(BANKS[header["detectors"]["name"]].from_state(arrays_under(arrays, "detectors.")))
     origins = [o and Origin(o[0], _unlisted(o[1]), int(o[2])) for o in header["origins"]]
     taken = [h for h, origin in enumerate(origins) if origin]
@@ -71,7 +71,7 @@ def restore_ensemble(
     ensemble.clock = int(header["clock"])
     for h in taken:
         if not members.learns[h]:
-            ensemble.models.freeze(int(members.classifier[h]))
+            ensemble.classifiers.freeze(int(members.classifier[h]))
 
 
 def _restored_members(ensemble: Ensemble, arrays: Mapping[str, Array], count: int, taken: list[int]) -> Members:
@@ -79,7 +79,7 @@ def _restored_members(ensemble: Ensemble, arrays: Mapping[str, Array], count: in
     for name in TRAINED:
         getattr(members, name)[:count] = arrays[f"members.{name}"]
     used = members.classifier[taken].tolist()
-    require(set(used) <= set(ensemble.models.ids()), "the classifiers of the sub-classifiers")
+    require(set(used) <= set(ensemble.classifiers.ids()), "the classifiers of the sub-classifiers")
     require(len(set(used)) == len(taken), "the classifiers of the sub-classifiers")
     require(not np.delete(members.active, taken).any(), "the active sub-classifiers")
     require((members.offered >= 0).all(), "the numbers of examples")

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from marlene.kernels.rows import Rows
     from marlene.learners.classifiers._protocol import ClassifierBank
 
-PREFIX = "models."
+PREFIX = "classifiers."
 
 
-class Models(ABC):
+class Classifiers(ABC):
     """Any number of classifiers for the same classes over the same features, known by their ids.
 
     Parameters
@@ -116,7 +116,7 @@ class Models(ABC):
         return ids
 
 
-class Trees(Models):
+class ForestClassifiers(Classifiers):
     """Trees of one forest, by one kernel call for as many rows as possible."""
 
     def __init__(self, forest: HoeffdingForest, n_classes: int = 2) -> None:
@@ -156,7 +156,7 @@ class Trees(Models):
         self.forest.remove(tree)
 
 
-class BankModels(Models):
+class BankClassifiers(Classifiers):
     """Classifiers of any other bank, row by row; for more than two classes one against the rest for each of them."""
 
     def __init__(self, bank: ClassifierBank, n_classes: int = 2) -> None:
@@ -274,6 +274,6 @@ def _plain_votes(members: Members) -> tuple[Floats, Floats]:
     return members.positive[0], members.negative[0]
 
 
-def make_models(bank: ClassifierBank, n_classes: int = 2) -> Models:
+def make_classifiers(bank: ClassifierBank, n_classes: int = 2) -> Classifiers:
     """Return the classifiers of a bank behind one interface."""
-    return Trees(bank, n_classes) if isinstance(bank, HoeffdingForest) else BankModels(bank, n_classes)
+    return ForestClassifiers(bank, n_classes) if isinstance(bank, HoeffdingForest) else BankClassifiers(bank, n_classes)
