@@ -326,7 +326,7 @@ def test_labels_that_are_refused_leave_no_trace():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"pairs": 0}, "pairs must be at least 1, not 0"),
+        ({"pairs": 0}, "pairs must be a whole number of at least 1, not 0"),
         ({"pairs": "some"}, "pairs must be one of all, not 'some'"),
         ({"pairs": [(1, 1)]}, "pairs must be 'all', a number, or pairs of different labels"),
         ({"combine": "both"}, "combine must be one of predicted, marginal, not 'both'"),
