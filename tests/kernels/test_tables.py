@@ -13,8 +13,8 @@ from marlene.kernels.forest.tables import (
     append,
     find,
     first_cell,
-    free_block,
-    move_block,
+    free_table,
+    move_table,
     next_cell,
     order_for,
 )
@@ -46,8 +46,7 @@ def put(table, row, key, amount):
     if entry < 0:
         needed = max(SMALLEST_ORDER, order_for(row[USED] + 1))
         if needed >= row[ORDER]:
-            row[START] = move_block(table, row[START], row[ORDER] - 1, row[USED], needed)
-            row[ORDER] = needed + 1
+            move_table(table, row, START, needed)
         entry = append(table.key, table.cells, row[START], row[ORDER] - 1, row[USED], key)
         row[USED] += 1
         table.listed[entry, 1] = row[USED] - 1
@@ -70,7 +69,7 @@ def probes(table, row, key):
 
 @kernel
 def drop(table, row):
-    free_block(table, row[START], row[ORDER] - 1)
+    free_table(table, row, START)
     for column in range(len(row)):
         row[column] = 0
 

@@ -38,7 +38,7 @@ def first_maximum(values: Sequence[float]) -> int:
 
 
 def margin(values: Sequence[float]) -> float:
-    """How far the largest value lies above all others; infinite if there are no others to speak of."""
+    """Return the difference of the two largest finite values; infinite if there is only one."""
     possible = sorted(value for value in values if value > -math.inf)
     return possible[-1] - possible[-2] if len(possible) > 1 else math.inf
 
@@ -144,7 +144,7 @@ class Leaf:
 
 
 class NaiveHoeffdingTree:
-    """Hoeffding tree with adaptive naive Bayes leaves, as in MOA but for three deliberate differences.
+    """Hoeffding tree with adaptive naive Bayes leaves, as in MOA except for three deliberate differences.
 
     Items 1 to 12 of the golden README are followed. The differences (spec section 8) are log-space
     likelihoods, ``variance_floor``, and refusing a split when every merit is -infinity; a floor of 0 and the
@@ -185,16 +185,15 @@ class NaiveHoeffdingTree:
     split_on_all_minus_infinity
         Split on a tie even if every merit is -infinity (item 8).
     inherit
-        Whether leaves begin with their share of what the leaf before them knew.
+        Whether new leaves take over their share of the split leaf's statistics.
     effective_size
         Whether the bound counts (Σw)² / Σw² examples.
 
     Attributes
     ----------
     closest_call
-        The smallest margin by which anything was decided so far: naive Bayes' winner where it is scored, a split
-        against the bound, the best feature against the second. What is equal on paper may be decided
-        by the order in which numbers are added.
+        The smallest margin of any decision so far: the winner of naive Bayes where it is scored, a split against the
+        bound, the best feature against the second. Numbers equal on paper may differ by the order of additions.
     """
 
     def __init__(
@@ -342,7 +341,7 @@ class NaiveHoeffdingTree:
         return None
 
     def _parts(self, branches: Sequence[Sequence[float]], child: int) -> list[float]:
-        """Which part of each class a branch gets; next to nothing is nothing."""
+        """Return the part of each class that a branch gets; a negligible weight counts as 0."""
         padded = [[*counts, *[0.0] * (self.n_classes - len(counts))] for counts in branches]
         sums = [total(column) for column in zip(*padded, strict=True)]
         return [own / whole if own > 1e-9 else 0.0 for own, whole in zip(padded[child], sums, strict=True)]

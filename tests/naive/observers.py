@@ -138,7 +138,7 @@ class GaussianEstimator:
         return less + equal, max(0.0, self.weight - equal - less)
 
     def share(self, part: float) -> "GaussianEstimator":
-        """What a branch that gets this part of the class knows of another feature than that of the split."""
+        """Return what a branch with this part of the class inherits, if the split is on another feature."""
         new = copy.copy(self)
         new.weight, new.zeros = self.weight * part, self.zeros * part
         new.nonzero = list(self.nonzero)
@@ -147,15 +147,15 @@ class GaussianEstimator:
         return new
 
     def between(self, mean: float) -> float:
-        """What squares there are at least: those of zeros and of the mean of all others."""
+        """Return the least possible sum of squares: that of the zeros and of the mean of all other values."""
         others = self.weight - self.zeros
         return mean * mean * self.weight * self.zeros / others if others > 0.0 else 0.0
 
     def cut_off(self, part: float, threshold: float, branch: int) -> "GaussianEstimator":
-        """What it knows of the split's own feature: a normal distribution on one side of the threshold.
+        """Return what a branch inherits of the feature of the split: a normal distribution truncated at the threshold.
 
-        All zeros are on one side. Of the other values there are as many as remain; their variance is what the variance
-        of all leaves for them, if anything.
+        All zeros are on one side. The weight of the other values is the rest. Their variance is what remains of the
+        variance of all values, if anything.
         """
         new = self.share(part)
         deviation = self.deviation(0.0)
@@ -211,7 +211,7 @@ class NumericObserver:
             estimator.add(value, weight)
 
     def inherited(self, parts: Sequence[float], split: Suggestion | None, branch: int) -> "NumericObserver":
-        """What a branch begins with that gets these parts of the classes; `split` if it is on this feature."""
+        """Return the observer of a branch that gets these parts of the classes; `split` is None for other features."""
         new = NumericObserver(len(self.estimators), self.split_points, self.variance_floor)
         for y, (estimator, part) in enumerate(zip(self.estimators, parts, strict=True)):
             if estimator is not None and part > 0.0:
@@ -285,7 +285,7 @@ class NominalObserver:
         self.weights[y] += weight
 
     def inherited(self, parts: Sequence[float], split: Suggestion | None, branch: int) -> "NominalObserver":
-        """What a branch begins with that gets these parts of the classes; `split` if it is on this feature."""
+        """Return the observer of a branch that gets these parts of the classes; `split` is None for other features."""
         new = NominalObserver(len(self.counts))
         for y, (counts, part) in enumerate(zip(self.counts, parts, strict=True)):
             for code, count in enumerate(counts if part > 0.0 else []):

@@ -10,6 +10,12 @@ from marlene.trees import HoeffdingForest
 from tests.naive.hoeffding_tree import SplitEvent
 
 TESTS = ("numeric", "equals", "multiway")
+RECORDED_TESTS = {
+    "NumericAttributeBinaryTest": "numeric",
+    "NominalAttributeBinaryTest": "equals",
+    "NominalAttributeMultiwayTest": "multiway",
+}
+"""The tests by the names that MOA's traces give them."""
 KINDS = ("numeric", "sparse", "binary", 3, 4, 5, "rare")
 RARE_VALUES = 40
 
@@ -72,3 +78,10 @@ def splits_of(forest: HoeffdingForest, tree: int = 0) -> dict[str, SplitEvent]:
             found[path] = SplitEvent(path, int(row[FEATURE]), TESTS[row[TEST]], value)
             waiting += [(f"{path}.{branch}", int(row[CHILDREN]) + branch) for branch in range(row[BRANCHES])]
     return found
+
+
+def normalised(recorded):
+    """Return recorded votes that sum to 1; an absent vote (NaN) is 0, and so are all votes without evidence."""
+    votes = np.nan_to_num(recorded)
+    sums = votes.sum(axis=1, keepdims=True)
+    return np.divide(votes, sums, out=np.zeros_like(votes), where=sums > 0)

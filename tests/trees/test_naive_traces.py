@@ -7,19 +7,7 @@ import pytest
 
 from tests.naive.hoeffding_tree import NaiveHoeffdingTree
 from tests.naive.replay import TREE_TRACES, affected_rows, load_trace, replay_tree
-
-TESTS = {
-    "NumericAttributeBinaryTest": "numeric",
-    "NominalAttributeBinaryTest": "equals",
-    "NominalAttributeMultiwayTest": "multiway",
-}
-
-
-def normalised(raw):
-    """Recorded votes summing to 1; a vote that is absent (NaN) is 0, and so are all without evidence."""
-    votes = np.nan_to_num(raw)
-    sums = votes.sum(axis=1, keepdims=True)
-    return np.divide(votes, sums, out=np.zeros_like(votes), where=sums > 0)
+from tests.trees.streams import RECORDED_TESTS, normalised
 
 
 @pytest.mark.golden
@@ -41,7 +29,7 @@ def test_tree_replays_split_events(name):
     assert replay.split_steps == trace["split_t"].tolist()
     assert [event.path for event in replay.splits] == trace["split_path"].tolist()
     assert [event.feature for event in replay.splits] == trace["split_att"].tolist()
-    assert [event.test for event in replay.splits] == [TESTS[test] for test in trace["split_test"]]
+    assert [event.test for event in replay.splits] == [RECORDED_TESTS[test] for test in trace["split_test"]]
     np.testing.assert_allclose([event.value for event in replay.splits], trace["split_value"], rtol=1e-9)
 
 

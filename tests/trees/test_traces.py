@@ -5,19 +5,7 @@ import pytest
 
 from marlene.trees import HoeffdingForest
 from tests.naive.replay import TREE_TRACES, affected_rows, load_trace
-from tests.trees.streams import splits_of
-
-TESTS = {
-    "NumericAttributeBinaryTest": "numeric",
-    "NominalAttributeBinaryTest": "equals",
-    "NominalAttributeMultiwayTest": "multiway",
-}
-
-
-def recorded_votes(raw):
-    votes = np.nan_to_num(raw)
-    sums = votes.sum(axis=1, keepdims=True)
-    return np.divide(votes, sums, out=np.zeros_like(votes), where=sums > 0)
+from tests.trees.streams import RECORDED_TESTS, normalised, splits_of
 
 
 @pytest.mark.golden
@@ -37,7 +25,7 @@ def test_forest_meets_trace(name):
             events += [(t, event) for path, event in splits_of(forest).items() if path not in known]
     affected = affected_rows(name)
     exact = ~affected
-    np.testing.assert_allclose(np.array(votes)[exact], recorded_votes(trace["votes"])[exact], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.array(votes)[exact], normalised(trace["votes"])[exact], rtol=0, atol=1e-9)
     recorded = np.column_stack([trace["n_split"], trace["n_active"], trace["depth"]])
     np.testing.assert_array_equal(np.array(sizes)[exact], recorded[exact])
     expected = np.flatnonzero(exact[trace["split_t"]])
@@ -46,7 +34,7 @@ def test_forest_meets_trace(name):
     assert [t for t, _ in events] == trace["split_t"][expected].tolist()
     assert [event.path for _, event in events] == trace["split_path"][expected].tolist()
     assert [event.feature for _, event in events] == trace["split_att"][expected].tolist()
-    assert [event.test for _, event in events] == [TESTS[test] for test in trace["split_test"][expected]]
+    assert [event.test for _, event in events] == [RECORDED_TESTS[test] for test in trace["split_test"][expected]]
     thresholds = [event.value for _, event in events]
     np.testing.assert_allclose(thresholds, trace["split_value"][expected], rtol=1e-9)
 

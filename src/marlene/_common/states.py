@@ -14,11 +14,12 @@ from marlene._common.files import atomic_write
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping
 
     from marlene._common.arrays import Array, Arrays
 
 HEADER = "header"
+Restored = TypeVar("Restored")
 Tuple = TypeVar("Tuple", bound=Any)
 """A NamedTuple of arrays."""
 
@@ -76,6 +77,17 @@ def load_state(path: str | os.PathLike[str], kind: str, version: int) -> tuple[d
     if written != version:
         raise MarleneError(f"{source}: version {written} of the format, this program reads version {version}")
     return settings, arrays
+
+
+def read_state(
+    path: str | os.PathLike[str], kind: str, version: int, restore: Callable[[dict[str, Any], Arrays], Restored]
+) -> Restored:
+    """Return what `restore` makes of the settings and arrays of a file; its errors name the file."""
+    settings, arrays = load_state(path, kind, version)
+    try:
+        return restore(settings, arrays)
+    except MarleneError as error:
+        raise MarleneError(f"{path}: {error}") from error
 
 
 def state_bytes(header: Mapping[str, Any], arrays: Arrays) -> bytes:

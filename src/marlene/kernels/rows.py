@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
+
+from marlene.kernels.compile import inlined
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
@@ -14,3 +17,20 @@ class Rows(NamedTuple):
     starts: Ints
     indices: Ints
     values: Floats
+
+
+@inlined
+def open_row(rows: Rows, row: int, dense: Floats) -> bool:
+    """Write a row's values into `dense`, which is all zero; return whether one is missing."""
+    missing = False
+    for j in range(rows.starts[row], rows.starts[row + 1]):
+        dense[rows.indices[j]] = rows.values[j]
+        missing = missing or math.isnan(rows.values[j])
+    return missing
+
+
+@inlined
+def close_row(rows: Rows, row: int, dense: Floats) -> None:
+    """Set `dense` to zero again."""
+    for j in range(rows.starts[row], rows.starts[row + 1]):
+        dense[rows.indices[j]] = 0.0

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import load_state, save_state
+from marlene._common.states import read_state, save_state
+from marlene.kernels.forest import state as layout
 from marlene.kernels.forest import trees as kernels
-from marlene.kernels.forest.state import (
-    ALIVE,
-    DEPTH,
-    LEAVES,
-    SPLITS,
-    Settings,
-    empty_forest,
-    feature_fields,
-)
-from marlene.trees._parameters import LEAF_PREDICTIONS, MOST_VALUES, as_kinds, checked
+from marlene.kernels.forest.state import Settings, empty_forest, feature_fields
+from marlene.trees._parameters import MOST_VALUES, PARAMETERS, as_kinds, checked, kernel_settings
 from marlene.trees._rows import as_floats, as_rows
 from marlene.trees._rules import feature_use, rules
 from marlene.trees._storage import compact, expand, grown, lengthened
@@ -43,27 +35,27 @@ LARGEST_WEIGHT = 2**31 - 1
 class HoeffdingForest:
     """Any number of Hoeffding trees over the same features, known by their ids.
 
-    A tree here is Domingos and Hulten's (2000), with leaves that predict by majority class or naive Bayes,
-    whichever was right more often (Gama et al. 2003; the conventions are MOA's). Trees do not see each other: one in
-    a forest of a hundred gives what it gives alone. Dense and sparse rows with the same values give the same bits.
+    The trees are those of Domingos and Hulten (2000). Leaves predict by majority class or naive Bayes, whichever was
+    right more often (Gama et al. 2003); the conventions are MOA's. Trees are independent: in a forest of a hundred,
+    each gives the same votes as alone. Dense and sparse rows with the same values give the same bits.
 
-    Differences from MOA: likelihoods are summed as logarithms and do not underflow; a zero-variance Gaussian does not
-    veto a class (`variance_floor`); a tie between features of which none has any merit is not split.
+    Differences from MOA: likelihoods are summed as logarithms and do not underflow; a Gaussian without variance does
+    not veto a class (`variance_floor`); a leaf does not split on a tie of features without any gain.
 
     Parameters
     ----------
     kinds
-        For every feature "numeric", "binary", or its number of values if it is nominal (these are then coded 0, 1, …).
-        Absent entries of sparse rows are zero; NaN is a missing value, which is neither counted nor used, and at a
-        split on it follows the branch that was heaviest when the split was made.
+        For every feature "numeric", "binary", or the number of values of a nominal feature (coded 0, 1, …). Absent
+        entries of sparse rows are zero. NaN is a missing value: it is neither counted nor used, and at a split it takes
+        the branch that was heaviest when the split was made.
     n_classes
         Number of classes.
     grace_period
         Weight a leaf sees between attempts to split.
     delta
-        Chance that a split is the wrong one: δ of the Hoeffding bound.
+        Probability that a split is not the best one: δ of the Hoeffding bound.
     tie_threshold
-        Hoeffding bound below which the best test is taken even if others are as good.
+        Hoeffding bound below which a leaf splits even if other tests are as good.
     split_points
         Number of thresholds tried for a numeric feature.
     leaf_prediction
@@ -73,12 +65,11 @@ class HoeffdingForest:
     variance_floor
         Least variance of a Gaussian in a likelihood; 0 for none.
     inherit
-        Whether the leaves of a split begin with what the leaf before them knew of the features of each class, in
-        proportion to the branch's share of the class, instead of with its class counts only. Trees then predict well
-        right after a split, and take more time and memory.
+        Whether new leaves take over their share of the split leaf's statistics of all features, instead of its class
+        counts only. Trees then predict well right after a split, and take more time and memory.
     effective_size
-        Whether the Hoeffding bound counts examples of different weights as (Σw)² / Σw² instead of Σw: one of weight 50
-        tells no more than one of weight 1.
+        Whether the Hoeffding bound takes (Σw)² / Σw² as the number of examples, instead of Σw: an example of weight 50
+        says no more than one of weight 1.
 
     Examples
     --------
@@ -113,32 +104,10 @@ class HoeffdingForest:
         inherit: bool = False,
         effective_size: bool = False,
     ) -> None:
-        given = {
-            "n_classes": n_classes,
-            "grace_period": grace_period,
-            "delta": delta,
-            "tie_threshold": tie_threshold,
-            "split_points": split_points,
-            "leaf_prediction": leaf_prediction,
-            "max_depth": max_depth,
-            "max_nodes": max_nodes,
-            "variance_floor": variance_floor,
-            "inherit": inherit,
-            "effective_size": effective_size,
-        }
-        self._parameters: dict[str, Any] = {name: checked(name, value) for name, value in given.items()}
+        given = locals()  # the parameters by name
+        self._parameters = {name: checked(name, given[name]) for name in PARAMETERS}
         self._arrays = empty_forest(as_kinds(kinds), int(n_classes), inherit)
-        self._settings = Settings(
-            float(grace_period),
-            math.log(1.0 / delta),
-            float(tie_threshold),
-            int(split_points),
-            LEAF_PREDICTIONS[leaf_prediction],
-            int(max_depth),
-            int(max_nodes),
-            float(variance_floor),
-            effective_size,
-        )
+        self._settings = kernel_settings(self._parameters)
 
     @property
     def kinds(self) -> Ints:
@@ -153,11 +122,11 @@ class HoeffdingForest:
     @property
     def ids(self) -> Ints:
         """Ids of all trees, ascending."""
-        return np.flatnonzero(self._arrays.tree[:, ALIVE])
+        return np.flatnonzero(self._arrays.tree[:, layout.ALIVE])
 
     @property
     def arrays(self) -> Forest:
-        """The arrays, for kernels of other modules; to be asked for anew after anything that may grow them."""
+        """The arrays, for kernels of other modules; growing replaces them."""
         return self._arrays
 
     @property
@@ -166,7 +135,7 @@ class HoeffdingForest:
         return self._settings
 
     def grow(self, trees: int, presence: int, numeric: int) -> None:
-        """Make room for one more example in so many trees, with so many further entries of the two tables."""
+        """Make room to train `trees` trees on one more example, with so many new entries of the two tables."""
         self._arrays = grown(self._arrays, trees, presence, numeric)
 
     @property
@@ -183,7 +152,7 @@ class HoeffdingForest:
         return f"<HoeffdingForest of {len(self)} trees over {len(self._arrays.kind)} features>"
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two forests have the same settings and have learnt the same, to the bit."""
+        """Tell whether two forests have the same settings and the same state, to the bit."""
         if not isinstance(other, HoeffdingForest):
             return NotImplemented
         mine, theirs = self.state(), other.state()
@@ -194,7 +163,7 @@ class HoeffdingForest:
     __hash__ = None  # type: ignore[assignment]
 
     def settings(self) -> dict[str, Any]:
-        """Return the parameters but for `kinds`, as JSON can hold them."""
+        """Return the parameters except `kinds`, as JSON can hold them."""
         return dict(self._parameters)
 
     def clone(self) -> Self:
@@ -202,30 +171,30 @@ class HoeffdingForest:
         return type(self)(self.kinds.tolist(), **self._parameters)
 
     def add(self, count: int = 1) -> Ints:
-        """Plant `count` trees and return their ids, the lowest ones that are free."""
+        """Add `count` trees and return their ids, the lowest free ones."""
         count = checked("count", count)
-        free = np.flatnonzero(self._arrays.tree[:, ALIVE] == 0)
+        free = np.flatnonzero(self._arrays.tree[:, layout.ALIVE] == 0)
         if len(free) < count:
             have = len(self._arrays.tree)
             tree = lengthened(self._arrays.tree, max(2 * have, have + count - len(free)))
             self._arrays = self._arrays._replace(tree=tree)
-            free = np.flatnonzero(tree[:, ALIVE] == 0)
+            free = np.flatnonzero(tree[:, layout.ALIVE] == 0)
         ids = free[:count]
-        self._arrays.tree[ids, ALIVE] = 1
+        self._arrays.tree[ids, layout.ALIVE] = 1
         return ids
 
     def remove(self, ids: npt.ArrayLike) -> None:
-        """Fell trees; their ids and their memory are used again."""
+        """Remove trees; their ids and their memory are used again."""
         for tree in self._known(ids):
             kernels.remove_tree(self._arrays, tree)
 
     def add_features(self, kinds: Sequence[int | str]) -> None:
-        """Append features; for all that was learnt so far they were zero."""
+        """Append features; in all examples so far they were zero."""
         fields: dict[str, Any] = feature_fields(np.concatenate([self._arrays.kind, as_kinds(kinds)]))
         self._arrays = self._arrays._replace(**fields)
 
     def widen(self, feature: int, n_values: int) -> None:
-        """Let a nominal feature have more values; in all that was learnt so far these did not occur."""
+        """Let a nominal feature have more values; in all examples so far these did not occur."""
         kind = self.kinds
         if not 0 <= feature < len(kind) or not 2 < kind[feature] <= n_values <= MOST_VALUES:
             raise MarleneError(f"feature {feature} cannot have {n_values} values")
@@ -235,7 +204,7 @@ class HoeffdingForest:
     def votes(self, x: Any, ids: npt.ArrayLike | None = None) -> Floats:  # noqa: ANN401 (array-like)
         """Return the votes (trees × classes) on one example, a row of values or a sparse matrix of one row.
 
-        Votes of a tree sum to 1, or to 0 where it has no evidence. `ids` are all trees by default.
+        Votes of a tree sum to 1, or to 0 if it has no evidence. By default all trees vote.
         """
         votes: Floats = self.votes_many(_one_row(x), ids)[0]
         return votes
@@ -267,7 +236,7 @@ class HoeffdingForest:
         y
             Classes: one per example, or one per example and tree.
         weights
-            Whole numbers, likewise. A weight w is one update of weight w; 0 is none at all.
+            Whole numbers, likewise. A weight w is one update of weight w; 0 is no update.
 
         Returns
         -------
@@ -284,7 +253,7 @@ class HoeffdingForest:
         return self.run_rows(trees, rows, classes, whole_weights)
 
     def run_rows(self, trees: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
-        """Do what `test_then_train` does, with rows, trees, classes and weights that have been checked."""
+        """Do what `test_then_train` does, with arguments that have been checked."""
         out = np.zeros((*weights.shape, self.n_classes))
         position = np.zeros(4, np.int64)
         while position[0] < len(weights):
@@ -296,15 +265,15 @@ class HoeffdingForest:
     def n_nodes(self, tree: int) -> int:
         """Return the number of splits and leaves of a tree."""
         row = self._arrays.tree[self._known([tree])[0]]
-        return int(row[SPLITS] + row[LEAVES])
+        return int(row[layout.SPLITS] + row[layout.LEAVES])
 
     def n_leaves(self, tree: int) -> int:
         """Return the number of leaves of a tree; 0 if it was never trained."""
-        return int(self._arrays.tree[self._known([tree])[0], LEAVES])
+        return int(self._arrays.tree[self._known([tree])[0], layout.LEAVES])
 
     def depth(self, tree: int) -> int:
         """Return the number of splits on the longest way to a leaf."""
-        return int(self._arrays.tree[self._known([tree])[0], DEPTH])
+        return int(self._arrays.tree[self._known([tree])[0], layout.DEPTH])
 
     def rules(self, tree: int, names: Sequence[str] | None = None) -> str:
         """Return a tree as text: one line per leaf, with the conditions that lead to it.
@@ -325,12 +294,12 @@ class HoeffdingForest:
         return feature_use(self._arrays, int(self._known([tree])[0]))
 
     def state(self) -> Arrays:
-        """Return everything that was learnt as named arrays (copies)."""
+        """Return all that was learnt as named arrays (copies)."""
         return compact(self._arrays)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Array], settings: Mapping[str, Any]) -> Self:
-        """Return the forest whose `state` and `settings` these are; it goes on to the bit where that one stood."""
+        """Return the forest with this `state` and these `settings`; it continues as the original would, to the bit."""
         try:
             forest = cls(np.asarray(state["kind"]).tolist(), **settings)
         except (KeyError, TypeError, ValueError) as error:
@@ -344,12 +313,8 @@ class HoeffdingForest:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; a foreign or damaged file is an error that says so."""
-        settings, arrays = load_state(path, KIND, VERSION)
-        try:
-            return cls.from_state(arrays, settings)
-        except MarleneError as error:
-            raise MarleneError(f"{path}: {error}") from error
+        """Read what `save` wrote; raise an error for any other or a damaged file."""
+        return read_state(path, KIND, VERSION, lambda settings, arrays: cls.from_state(arrays, settings))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle or a copy holds: settings and named arrays."""
@@ -360,7 +325,7 @@ class HoeffdingForest:
         self.__dict__ = type(self).from_state(state["arrays"], state["settings"]).__dict__
 
     def load_kernels(self) -> None:
-        """Compile the kernels, or load them from the cache, before they are needed."""
+        """Compile the kernels, or load them from the cache, in advance."""
         trial = self.clone()
         trees = trial.add()
         trial.learn_many(trees, np.zeros((1, len(trial.kinds))), 0)
@@ -370,7 +335,7 @@ class HoeffdingForest:
         trees = np.atleast_1d(_as_array("ids", ids))
         if trees.ndim != 1 or (len(trees) and trees.dtype.kind not in "iu"):
             raise MarleneError("ids must be a list of whole numbers")
-        alive = self._arrays.tree[:, ALIVE]
+        alive = self._arrays.tree[:, layout.ALIVE]
         for tree in trees.tolist():
             if not (0 <= tree < len(alive) and alive[tree]):
                 raise MarleneError(f"there is no tree {tree} in this forest")

@@ -1,7 +1,8 @@
-"""What a forest may be asked to be."""
+"""The parameters of a forest: what they may be, and what the kernels make of them."""
 
 from __future__ import annotations
 
+import math
 import operator
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.kernels.forest.state import ADAPTIVE, MAJORITY, NAIVE_BAYES
+from marlene.kernels.forest.state import ADAPTIVE, MAJORITY, NAIVE_BAYES, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from marlene._common.arrays import Ints
 
@@ -22,7 +23,7 @@ MOST_VALUES = MOST_CLASSES = 2**16
 MOST_SPLIT_POINTS = 1000
 LARGEST = 2**31 - 1
 ACCEPTED: dict[Callable[[Any], Any], type] = {int: Integral, float: Real, str: str, bool: bool}
-# What a parameter must be: its type, a test, and both in words.
+# What a parameter must be: its type, a test, and both in words. All but the last are parameters of a forest.
 RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool], str]] = {
     "n_classes": (int, lambda n: 2 <= n <= MOST_CLASSES, f"a whole number from 2 to {MOST_CLASSES}"),
     "grace_period": (float, lambda w: w > 0, "a positive number"),
@@ -37,18 +38,27 @@ RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool], str]] = {
     "effective_size": (bool, lambda _: True, "True or False"),
     "count": (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0"),
 }
+PARAMETERS = tuple(RULES)[:-1]
 
 
 def checked(name: str, value: Any) -> Any:  # noqa: ANN401 (any parameter)
-    """Return a parameter as one of Python's own numbers or words; a wrong one is an error that says what is right."""
+    """Return a parameter as a Python number or string; raise an error that says what is right if it is wrong."""
     convert, holds, rule = RULES[name]
     if not isinstance(value, ACCEPTED[convert]) or not holds(value):
         raise MarleneError(f"{name} must be {rule}, not {value!r}")
     return convert(value)
 
 
+def kernel_settings(parameters: Mapping[str, Any]) -> Settings:
+    """Return the parameters as the kernels take them."""
+    log_inverse_delta = math.log(1.0 / parameters["delta"])
+    prediction = LEAF_PREDICTIONS[parameters["leaf_prediction"]]
+    given = {**parameters, "log_inverse_delta": log_inverse_delta, "leaf_prediction": prediction}
+    return Settings(**{name: given[name] for name in Settings._fields})
+
+
 def as_kinds(kinds: Sequence[int | str]) -> Ints:
-    """Return 0 for every numeric feature and for any other the number of its values."""
+    """Return for every feature 0 if it is numeric, else its number of values."""
     codes = []
     for position, kind in enumerate(kinds):
         try:

@@ -1,8 +1,8 @@
-"""Inputs of every sort as the rows the kernels take."""
+"""Convert matrices of any type to the rows that kernels take."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,11 +10,14 @@ import scipy.sparse as sp
 from marlene._common.errors import MarleneError
 from marlene.kernels.rows import Rows
 
-LARGEST_VALUE = 1e100  # squares of greater ones would soon not be finite
+if TYPE_CHECKING:
+    from marlene._common.arrays import Floats, Ints
+
+LARGEST_VALUE = 1e100  # sums of squares of greater values might not be finite
 
 
-def as_rows(X: Any, kinds: np.ndarray[Any, np.dtype[np.int64]]) -> Rows:  # noqa: ANN401 (array-likes)
-    """Return a matrix as rows without explicit zeros, after checking it against the kinds of the features.
+def as_rows(X: Any, kinds: Ints) -> Rows:  # noqa: ANN401 (array-likes)
+    """Return a matrix as rows without explicit zeros, checked against the kinds of the features.
 
     A dense and a sparse matrix with the same values give the same rows.
     """
@@ -28,15 +31,15 @@ def as_rows(X: Any, kinds: np.ndarray[Any, np.dtype[np.int64]]) -> Rows:  # noqa
     return rows
 
 
-def as_floats(X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401
-    """Return an array-like as an array."""
+def as_floats(X: Any) -> Floats:  # noqa: ANN401
+    """Return an array-like as an array of floats."""
     try:
         return np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MarleneError(f"X holds something that is not a number ({error})") from error
 
 
-def _from_dense(X: np.ndarray[Any, np.dtype[np.float64]]) -> Rows:
+def _from_dense(X: Floats) -> Rows:
     present = X != 0
     starts = np.zeros(len(X) + 1, np.int64)
     np.cumsum(np.count_nonzero(present, axis=1), out=starts[1:])
@@ -54,7 +57,7 @@ def _from_sparse(X: Any) -> Rows:  # noqa: ANN401
     )
 
 
-def _check_values(rows: Rows, kinds: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+def _check_values(rows: Rows, kinds: Ints) -> None:
     values = rows.values
     if len(values) == 0:
         return

@@ -1,23 +1,11 @@
-"""A tree in words."""
+"""A tree as text: one rule per leaf."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from marlene.kernels.forest.state import (
-    ABSENT,
-    BRANCHES,
-    CHILDREN,
-    EQUALS_TEST,
-    FEATURE,
-    IS_LEAF,
-    IS_SPLIT,
-    NUMERIC_TEST,
-    ROOT,
-    STATE,
-    TEST,
-)
+from marlene.kernels.forest import state as layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def rules(forest: Forest, tree: int, names: Sequence[str] | None) -> str:
-    """Return one line per leaf: the conditions that lead to it, its class, weight and purity."""
+    """Return one line per leaf: the conditions that lead to it, its class, its weight and the share of the class."""
     lines = []
     for node, conditions in _walk(forest, tree, names):
-        if forest.node[node, STATE] == IS_LEAF:
+        if forest.node[node, layout.STATE] == layout.IS_LEAF:
             counts = forest.node_count[node]
             weight = counts.sum()
             share = 100 * counts.max() / weight if weight > 0 else 0
@@ -41,32 +29,34 @@ def rules(forest: Forest, tree: int, names: Sequence[str] | None) -> str:
 def feature_use(forest: Forest, tree: int) -> dict[int, int]:
     """Return how many splits test each feature, the most used first."""
     used = Counter(
-        int(forest.node[node, FEATURE]) for node, _ in _walk(forest, tree, None) if forest.node[node, STATE] == IS_SPLIT
+        int(forest.node[node, layout.FEATURE])
+        for node, _ in _walk(forest, tree, None)
+        if forest.node[node, layout.STATE] == layout.IS_SPLIT
     )
     return dict(used.most_common())
 
 
 def _walk(forest: Forest, tree: int, names: Sequence[str] | None) -> Iterator[tuple[int, list[str]]]:
-    """Give every node of a tree, the left branch first, with the conditions that lead to it."""
-    root = int(forest.tree[tree, ROOT]) - 1
+    """Yield every node of a tree, the left branch first, with the conditions that lead to it."""
+    root = int(forest.tree[tree, layout.ROOT]) - 1
     waiting: list[tuple[int, list[str]]] = [(root, [])] if root >= 0 else []
     while waiting:
         node, conditions = waiting.pop()
         row = forest.node[node]
         yield node, conditions
-        if row[STATE] == IS_SPLIT:
-            for branch in reversed(range(int(row[BRANCHES]))):
-                child = int(row[CHILDREN]) + branch
-                if forest.node[child, STATE] != ABSENT:
+        if row[layout.STATE] == layout.IS_SPLIT:
+            for branch in reversed(range(int(row[layout.BRANCHES]))):
+                child = int(row[layout.CHILDREN]) + branch
+                if forest.node[child, layout.STATE] != layout.ABSENT:
                     waiting.append((child, [*conditions, _condition(forest, node, branch, names)]))
 
 
 def _condition(forest: Forest, node: int, branch: int, names: Sequence[str] | None) -> str:
-    feature, test = int(forest.node[node, FEATURE]), forest.node[node, TEST]
+    feature, test = int(forest.node[node, layout.FEATURE]), forest.node[node, layout.TEST]
     value = float(forest.node_value[node])
     name = names[feature] if names is not None else f"x{feature}"
-    if test == NUMERIC_TEST:
+    if test == layout.NUMERIC_TEST:
         return f"{name} {'<=' if branch == 0 else '>'} {value:.4g}"
-    if test == EQUALS_TEST:
+    if test == layout.EQUALS_TEST:
         return f"{name} {'=' if branch == 0 else '≠'} {int(value)}"
     return f"{name} = {branch}"

@@ -1,4 +1,4 @@
-"""Growing the arrays of a forest, and bringing them into a form that depends on nothing but what was learnt."""
+"""Grow the arrays of a forest, and convert them to and from a form that depends only on what was learnt."""
 
 from __future__ import annotations
 
@@ -6,20 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene.kernels.forest import state as layout
 from marlene.kernels.forest import trees as kernels
-from marlene.kernels.forest.state import (
-    ALIVE,
-    BRANCHES,
-    CHILDREN,
-    IS_LEAF,
-    IS_SPLIT,
-    LEAF,
-    ROOT,
-    STATE,
-    Forest,
-    empty_forest,
-    empty_table,
-)
+from marlene.kernels.forest.state import Forest, empty_forest, empty_table
 from marlene.trees._validity import TABLES, block_sizes, checked_state
 
 if TYPE_CHECKING:
@@ -29,8 +18,11 @@ if TYPE_CHECKING:
     from marlene.kernels.forest.tables import Arena
 
 
-NODE_ARRAYS = ("node", "node_value", "node_count", "node_link")
-LEAF_ARRAYS = ("leaf", "leaf_weight", "leaf_class", "leaf_list", "leaf_link")
+NODE_DATA = ("node_value", "node_count")
+LEAF_DATA = ("leaf_weight", "leaf_class", "leaf_list")
+TABLE_ARRAYS = ("key", "stat", "listed")
+NODE_ARRAYS = ("node", *NODE_DATA, "node_link")
+LEAF_ARRAYS = ("leaf", *LEAF_DATA, "leaf_link")
 
 
 def lengthened(array: Array, length: int) -> Array:
@@ -41,7 +33,7 @@ def lengthened(array: Array, length: int) -> Array:
 
 
 def grown(forest: Forest, trees: int, presence: int, numeric: int) -> Forest:
-    """Return the forest with room for one more example in `trees` trees and so many further entries of the tables."""
+    """Return the forest with room to train `trees` trees on one more example, with so many new table entries."""
     changes: dict[str, Any] = {}
     nodes = int(forest.node_top[0]) + trees * 4 * forest.widest
     leaves = int(forest.leaf_top[0]) + trees * (forest.widest + 1)
@@ -53,66 +45,56 @@ def grown(forest: Forest, trees: int, presence: int, numeric: int) -> Forest:
         needed = int(table.top[0]) + further
         if needed > len(table.key):
             length = max(needed, 2 * len(table.key))
-            changes[name] = table._replace(
-                key=lengthened(table.key, length),
-                stat=lengthened(table.stat, length),
-                listed=lengthened(table.listed, length),
-                cells=lengthened(table.cells, 2 * length),
-            )
+            longer = {part: lengthened(getattr(table, part), length) for part in TABLE_ARRAYS}
+            changes[name] = table._replace(cells=lengthened(table.cells, 2 * length), **longer)
     return forest._replace(**changes)
 
 
 def _within(starts: Ints, lengths: Ints) -> Ints:
-    """Return start, start + 1, … for every start, as many as its length, one after the other."""
+    """Return start, start + 1, … for every start, as many numbers as its length says, in one array."""
     offsets = np.cumsum(lengths) - lengths
     return np.repeat(starts - offsets, lengths) + np.arange(int(lengths.sum()))
 
 
 def compact(forest: Forest) -> Arrays:
-    """Return the named arrays of a forest, laid out by what was learnt and not by how memory came to be used.
+    """Return the named arrays of a forest in an order that does not depend on how memory was used.
 
-    Nodes stand level by level, leaves in the order of their nodes, table entries in the order of their leaves.
+    Nodes are ordered level by level, leaves as their nodes, table entries as their leaves.
     """
-    alive = np.flatnonzero(forest.tree[:, ALIVE])
+    alive = np.flatnonzero(forest.tree[:, layout.ALIVE])
     tree = forest.tree[: int(alive.max(initial=-1)) + 1].copy()
-    rooted = np.flatnonzero(tree[:, ROOT])
-    level = tree[rooted, ROOT] - 1
-    tree[rooted, ROOT] = np.arange(len(rooted)) + 1
+    rooted = np.flatnonzero(tree[:, layout.ROOT])
+    level = tree[rooted, layout.ROOT] - 1
+    tree[rooted, layout.ROOT] = np.arange(len(rooted)) + 1
     levels, next_new = [level], len(rooted)
     children: list[Ints] = []
     while len(level):
-        splits = level[forest.node[level, STATE] == IS_SPLIT]
-        sizes = block_sizes(forest.node[splits, BRANCHES])
+        splits = level[forest.node[level, layout.STATE] == layout.IS_SPLIT]
+        sizes = block_sizes(forest.node[splits, layout.BRANCHES])
         children.append(next_new + np.cumsum(sizes) - sizes)
-        level = _within(forest.node[splits, CHILDREN], sizes)
+        level = _within(forest.node[splits, layout.CHILDREN], sizes)
         next_new += len(level)
         levels.append(level)
     old = np.concatenate(levels)
     node = forest.node[old]
-    node[node[:, STATE] == IS_SPLIT, CHILDREN] = np.concatenate([*children, np.zeros(0, np.int64)])
-    is_leaf = node[:, STATE] == IS_LEAF
-    leaves = node[is_leaf, LEAF]
-    node[is_leaf, LEAF] = np.arange(len(leaves))
+    node[node[:, layout.STATE] == layout.IS_SPLIT, layout.CHILDREN] = np.concatenate([*children, np.zeros(0, np.int64)])
+    is_leaf = node[:, layout.STATE] == layout.IS_LEAF
+    leaves = node[is_leaf, layout.LEAF]
+    node[is_leaf, layout.LEAF] = np.arange(len(leaves))
     leaf = forest.leaf[leaves]
-    arrays: Arrays = {
-        "tree": tree,
-        "node": node,
-        "node_value": forest.node_value[old],
-        "node_count": forest.node_count[old],
-    }
+    arrays: Arrays = {"tree": tree, "node": node, "leaf": leaf, "kind": forest.kind.copy()}
+    arrays |= {name: getattr(forest, name)[old] for name in NODE_DATA}
+    arrays |= {name: getattr(forest, name)[leaves] for name in LEAF_DATA}
     for name, (start, _, used) in TABLES.items():
         entries = _within(leaf[:, start], leaf[:, used])
         table: Arena = getattr(forest, name)
-        arrays |= {f"{name}_{part}": getattr(table, part)[entries] for part in ("key", "stat", "listed")}
+        arrays |= {f"{name}_{part}": getattr(table, part)[entries] for part in TABLE_ARRAYS}
         leaf[:, start] = 0
-    arrays |= {"leaf": leaf} | {
-        name: getattr(forest, name)[leaves] for name in ("leaf_weight", "leaf_class", "leaf_list")
-    }
-    return arrays | {"kind": forest.kind.copy()}
+    return arrays
 
 
 def expand(given: Mapping[str, Array], n_classes: int) -> Forest:
-    """Return the forest that `compact` was called on; arrays that cannot come from there are an error."""
+    """Return the forest that `compact` made the arrays of; raise an error if they cannot come from a forest."""
     forest = empty_forest(np.array(given["kind"]), n_classes)
     arrays = checked_state(given, compact(forest))
     leaf = arrays["leaf"].copy()
@@ -122,19 +104,17 @@ def expand(given: Mapping[str, Array], n_classes: int) -> Forest:
         sizes = np.int64(1) << (leaf[blocks, order] - 1)
         leaf[blocks, start] = np.cumsum(sizes) - sizes
         top = int(sizes.sum())
-        columns = getattr(forest, name).stat.shape[2]
-        table = empty_table(max(64, top), n_classes, columns)
+        table = empty_table(max(64, top), n_classes, getattr(forest, name).stat.shape[2])
         entries = _within(leaf[:, start], leaf[:, used])
-        for part in ("key", "stat", "listed"):
+        for part in TABLE_ARRAYS:
             getattr(table, part)[entries] = arrays[f"{name}_{part}"]
         table.top[0] = top
         kernels.rebuild_index(table, leaf[blocks, start], leaf[blocks, order] - 1, leaf[blocks, used])
         tables[name] = table
-    names = ("tree", "node", "node_value", "node_count", "leaf_weight", "leaf_class", "leaf_list")
-    changes: dict[str, Any] = {"leaf": leaf} | {name: arrays[name] for name in names}
-    changes = {name: lengthened(array, max(8, len(array))) for name, array in changes.items()}
-    changes["node_link"] = np.zeros(len(changes["node"]), np.int64)
-    changes["leaf_link"] = np.zeros(len(changes["leaf"]), np.int64)
+    given_arrays = {name: arrays[name] for name in ("tree", "node", *NODE_DATA, *LEAF_DATA)} | {"leaf": leaf}
+    for group in ("node", "leaf"):
+        given_arrays[f"{group}_link"] = np.zeros(len(arrays[group]), np.int64)
+    changes: dict[str, Any] = {name: lengthened(array, max(8, len(array))) for name, array in given_arrays.items()}
     forest = forest._replace(**changes, **tables)
     forest.node_top[0] = len(arrays["node"])
     forest.leaf_top[0] = len(arrays["leaf"])

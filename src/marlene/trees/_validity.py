@@ -1,4 +1,4 @@
-"""Whether named arrays can be the state of a forest."""
+"""Check that named arrays can be the state of a forest."""
 
 from __future__ import annotations
 
@@ -7,40 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene.kernels.forest import state as layout
 from marlene.kernels.forest.observers import RARE
-from marlene.kernels.forest.state import (
-    ABSENT,
-    ALIVE,
-    BRANCHES,
-    CHILDREN,
-    CLASSES,
-    DEPTH,
-    EQUALS_TEST,
-    FEATURE,
-    HEAVIEST,
-    IS_LEAF,
-    IS_SPLIT,
-    LEAF,
-    LEAVES,
-    LEVEL,
-    MISSING_VALUE,
-    MULTIWAY_TEST,
-    NUMERIC_ORDER,
-    NUMERIC_START,
-    NUMERIC_TEST,
-    NUMERIC_USED,
-    PRESENCE_ORDER,
-    PRESENCE_START,
-    PRESENCE_USED,
-    ROOT,
-    SCALE,
-    SEEN,
-    SPLITS,
-    STATE,
-    TEST,
-    VALUE_SHIFT,
-    WEIGHT,
-)
 from marlene.kernels.forest.tables import ORDERS
 
 if TYPE_CHECKING:
@@ -50,8 +18,8 @@ if TYPE_CHECKING:
 
 
 TABLES = {
-    "presence": (PRESENCE_START, PRESENCE_ORDER, PRESENCE_USED),
-    "numeric": (NUMERIC_START, NUMERIC_ORDER, NUMERIC_USED),
+    "presence": (layout.PRESENCE_START, layout.PRESENCE_ORDER, layout.PRESENCE_USED),
+    "numeric": (layout.NUMERIC_START, layout.NUMERIC_ORDER, layout.NUMERIC_USED),
 }
 SAME_LENGTH = (
     ("node", "node_value", "node_count"),
@@ -61,7 +29,7 @@ SAME_LENGTH = (
 
 
 def block_sizes(branches: Ints) -> Ints:
-    """Return for every split how many nodes the block of its children has."""
+    """Return the size of the block of children of every split."""
     return np.int64(1) << np.ceil(np.log2(branches)).astype(np.int64)
 
 
@@ -71,9 +39,9 @@ def _require(holds: bool | np.bool_, what: str) -> None:
 
 
 def checked_state(given: Mapping[str, Array], like: Arrays) -> Arrays:
-    """Return the arrays in the types of `like`, the state of a forest without trees.
+    """Return the arrays with the dtypes of `like`, the state of a forest without trees.
 
-    Arrays that would make a kernel leave their bounds or run for ever are an error.
+    Raise an error for arrays with which a kernel would leave their bounds or never end.
     """
     arrays: Arrays = {}
     for name, model in like.items():
@@ -98,40 +66,47 @@ def checked_state(given: Mapping[str, Array], like: Arrays) -> Arrays:
 def _check_trees(arrays: Arrays) -> None:
     tree, node, leaf = arrays["tree"], arrays["node"], arrays["leaf"]
     n_classes = arrays["node_count"].shape[1]
-    _require(np.isin(tree[:, ALIVE], (0, 1)).all() and (tree[tree[:, ALIVE] == 0] == 0).all(), "the trees")
-    roots = tree[tree[:, ROOT] != 0, ROOT] - 1
-    # Nodes stand level by level: first the roots, then one block for every split, in the order of the splits.
+    _require(
+        np.isin(tree[:, layout.ALIVE], (0, 1)).all() and (tree[tree[:, layout.ALIVE] == 0] == 0).all(), "the trees"
+    )
+    roots = tree[tree[:, layout.ROOT] != 0, layout.ROOT] - 1
+    # Nodes are ordered level by level: first the roots, then one block per split, in the order of the splits.
     _require(np.array_equal(np.sort(roots), np.arange(len(roots))) and len(roots) <= len(node), "the roots")
-    _require((node[roots, STATE] != ABSENT).all(), "the roots")
-    is_split = node[:, STATE] == IS_SPLIT
-    _require(np.isin(node[:, STATE], (ABSENT, IS_LEAF, IS_SPLIT)).all(), "the states of the nodes")
-    _require(((node[:, CLASSES] >= 0) & (node[:, CLASSES] <= n_classes)).all(), "the classes of the nodes")
-    _require(((node[:, LEVEL] >= 0) & (node[:, LEVEL] <= len(node))).all(), "the levels of the nodes")
-    _require((tree >= 0).all() and (tree[:, DEPTH] <= len(node)).all(), "the trees")
-    for column, count in ((SPLITS, is_split.sum()), (LEAVES, len(leaf))):
+    _require((node[roots, layout.STATE] != layout.ABSENT).all(), "the roots")
+    is_split = node[:, layout.STATE] == layout.IS_SPLIT
+    _require(
+        np.isin(node[:, layout.STATE], (layout.ABSENT, layout.IS_LEAF, layout.IS_SPLIT)).all(),
+        "the states of the nodes",
+    )
+    _require(
+        ((node[:, layout.CLASSES] >= 0) & (node[:, layout.CLASSES] <= n_classes)).all(), "the classes of the nodes"
+    )
+    _require(((node[:, layout.LEVEL] >= 0) & (node[:, layout.LEVEL] <= len(node))).all(), "the levels of the nodes")
+    _require((tree >= 0).all() and (tree[:, layout.DEPTH] <= len(node)).all(), "the trees")
+    for column, count in ((layout.SPLITS, is_split.sum()), (layout.LEAVES, len(leaf))):
         _require((tree[:, column] <= len(node)).all() and tree[:, column].sum() == count, "the sizes of the trees")
-    owned = node[node[:, STATE] == IS_LEAF, LEAF]
+    owned = node[node[:, layout.STATE] == layout.IS_LEAF, layout.LEAF]
     _require(np.array_equal(owned, np.arange(len(leaf))), "the leaves of the nodes")
-    branches = node[is_split, BRANCHES]
+    branches = node[is_split, layout.BRANCHES]
     _require(((branches >= 1) & (branches <= len(node))).all(), "the branches of the splits")
     sizes = block_sizes(branches)
     children = len(roots) + np.cumsum(sizes) - sizes
-    _require(np.array_equal(node[is_split, CHILDREN], children), "the children of the splits")
+    _require(np.array_equal(node[is_split, layout.CHILDREN], children), "the children of the splits")
     _require(len(node) == len(roots) + int(sizes.sum()), "the number of nodes")
     _require((np.flatnonzero(is_split) < children).all(), "the order of the nodes")
 
 
 def _check_splits(arrays: Arrays) -> None:
-    is_split = arrays["node"][:, STATE] == IS_SPLIT
+    is_split = arrays["node"][:, layout.STATE] == layout.IS_SPLIT
     split, value = arrays["node"][is_split], arrays["node_value"][is_split]
-    feature, test, branches = split[:, FEATURE], split[:, TEST], split[:, BRANCHES]
+    feature, test, branches = split[:, layout.FEATURE], split[:, layout.TEST], split[:, layout.BRANCHES]
     _require(((feature >= 0) & (feature < len(arrays["kind"]))).all(), "the features of the splits")
     kind = arrays["kind"][feature]
-    numeric = (test == NUMERIC_TEST) & (kind == 0) & (branches == 2) & np.isfinite(value)
-    equals = (test == EQUALS_TEST) & (branches == 2) & (value >= 0) & (value < kind)
-    multiway = (test == MULTIWAY_TEST) & (branches <= kind)
+    numeric = (test == layout.NUMERIC_TEST) & (kind == 0) & (branches == 2) & np.isfinite(value)
+    equals = (test == layout.EQUALS_TEST) & (branches == 2) & (value >= 0) & (value < kind)
+    multiway = (test == layout.MULTIWAY_TEST) & (branches <= kind)
     _require((numeric | equals | multiway).all(), "the tests of the splits")
-    _require(((split[:, HEAVIEST] >= 0) & (split[:, HEAVIEST] < branches)).all(), "the heaviest branches")
+    _require(((split[:, layout.HEAVIEST] >= 0) & (split[:, layout.HEAVIEST] < branches)).all(), "the heaviest branches")
 
 
 def _check_table(arrays: Arrays, which: int, name: str) -> None:
@@ -141,20 +116,22 @@ def _check_table(arrays: Arrays, which: int, name: str) -> None:
     room = np.where(order > 0, np.int64(1) << np.maximum(order - 1, 0), 0)
     filled = (used >= 0) & (used <= len(key)) & (used <= room) & (room <= np.maximum(8, 4 * used))
     _require(filled.all() and int(used.sum()) == len(key), f"the use of the {name} tables")
-    value, feature = key >> VALUE_SHIFT, key & ((1 << VALUE_SHIFT) - 1)
+    value, feature = key >> layout.VALUE_SHIFT, key & ((1 << layout.VALUE_SHIFT) - 1)
     _require(((key >= 0) & (feature < len(arrays["kind"]))).all(), f"the keys of the {name} tables")
     kind = arrays["kind"][feature]
-    right = (value == MISSING_VALUE) | ((value > 0) & (value < kind)) if which == 0 else (value == 0) & (kind == 0)
+    right = (
+        (value == layout.MISSING_VALUE) | ((value > 0) & (value < kind)) if which == 0 else (value == 0) & (kind == 0)
+    )
     owner = np.repeat(np.arange(len(leaf)), used)
     distinct = len(np.unique(np.stack([owner, key]), axis=1).T) == len(key)
     _require(right.all() and distinct, f"the keys of the {name} tables")
-    seen = arrays["leaf_class"][owner, :, SEEN]
-    weight = stat[:, :, WEIGHT if which else 0]
+    seen = arrays["leaf_class"][owner, :, layout.SEEN]
+    weight = stat[:, :, layout.WEIGHT if which else 0]
     _require((seen >= 0).all() and (weight >= 0).all(), f"the weights of the {name} tables")
     if which == 0:
         listed = ((value == 1) & (kind == 2))[:, None] & (RARE * weight > seen + 1.0)
     else:
-        listed = (weight > 0) & ((2.0 * weight > seen) | (stat[:, :, SCALE] < 0.0))
+        listed = (weight > 0) & ((2.0 * weight > seen) | (stat[:, :, layout.SCALE] < 0.0))
     lengths, places = arrays["leaf_list"][:, :, which], arrays[f"{name}_listed"]
     within = ((lengths >= 0) & (lengths <= used[:, None])).all()
     within = within and ((places >= 0) & (places <= used[owner][:, None])).all()
@@ -162,7 +139,7 @@ def _check_table(arrays: Arrays, which: int, name: str) -> None:
 
 
 def _lists_hold(lengths: Ints, places: Ints, used: Ints, listed: Bools) -> bool:
-    """Tell whether the list of every leaf and class holds the entries it should, each of them once."""
+    """Tell whether the list of every leaf and class holds exactly the `listed` entries, each once."""
     starts = np.repeat(np.cumsum(used) - used, used)
     within = np.arange(len(places)) - starts < np.repeat(lengths, used, axis=0).T
     if not np.array_equal(within.T, places > 0):

@@ -23,9 +23,8 @@ from marlene.kernels.forest.branches import new_space
 from marlene.kernels.forest.frozen import frozen_vote, sum_up
 from marlene.kernels.forest.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
 from marlene.kernels.forest.observers import entries_needed, surely_fits
-from marlene.kernels.forest.state import LEAF
-from marlene.kernels.forest.tables import order_for
-from marlene.kernels.forest.trees import Example, close_row, count_numeric, learn, open_row, route
+from marlene.kernels.forest.trees import Arrival, Example, count_numeric, has_room, leaf_at, learn, route
+from marlene.kernels.rows import close_row, open_row
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
@@ -90,7 +89,7 @@ def _ask_one(trees: Trees, members: Members, h: int, views: Views, clock: int, r
         node, branch = route(forest, members.classifier[h], dense)
         at_leaf = node >= 0 and branch < 0
         rule = rule_of(forest, settings, node, members.learns[h]) if at_leaf else BY_MAJORITY
-        leaf = forest.node[node, LEAF] if at_leaf else -1
+        leaf = leaf_at(forest, node, branch)
         if 0 <= leaf < len(frozen.slot) and frozen.slot[leaf] > 0 and not example.missing:
             frozen_vote(frozen, leaf, views.column if value > 0 else -1, out)
             _note(members, value, h, node, branch, 0, out)
@@ -156,18 +155,13 @@ def _has_room(forest: Forest, members: Members, work: Work, batch: Batch, row: i
     for j in range(count):
         h, value = jobs.member[j], jobs.value[j]
         node = members.node[value, h]
-        leaf = forest.node[node, LEAF] if node >= 0 and members.branch[value, h] < 0 else -1
+        leaf = leaf_at(forest, node, members.branch[value, h])
         if leaf < 0 or forest.inherit or not surely_fits(forest, leaf, example):
             more_presence, more_numeric = entries_needed(forest, leaf, example)
             presence += more_presence
             numeric += more_numeric
     shortage[0], shortage[1], shortage[2] = count, presence, numeric
-    return bool(
-        forest.node_top[0] + count * (2 << order_for(forest.widest)) <= len(forest.node_link)
-        and forest.leaf_top[0] + count * (forest.widest + 1) <= len(forest.leaf_link)
-        and forest.presence.top[0] + presence <= len(forest.presence.key)
-        and forest.numeric.top[0] + numeric <= len(forest.numeric.key)
-    )
+    return has_room(forest, count, presence, numeric)
 
 
 @subkernel
@@ -183,18 +177,10 @@ def _train(trees: Trees, members: Members, batch: Batch, row: int, expected: boo
         if value > 0:
             example = views.given
             dense[views.column] = 1.0
-        learn(
-            trees.forest,
-            trees.settings,
-            members.classifier[h],
-            members.node[value, h],
-            members.branch[value, h],
-            members.bayes[value, h],
-            example,
-            jobs.truth[j],
-            jobs.weight[j],
-            trees.space,
+        arrival = Arrival(
+            members.classifier[h], members.node[value, h], members.branch[value, h], members.bayes[value, h]
         )
+        learn(trees.forest, trees.settings, arrival, example, jobs.truth[j], jobs.weight[j], trees.space)
         if value > 0:
             dense[views.column] = 0.0
         members.clock[h] = -1

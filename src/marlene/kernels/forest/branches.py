@@ -1,4 +1,4 @@
-"""What the branches of a split would hold."""
+"""Class counts of the branches of a split: counted for nominal features, estimated by Gaussians for numeric ones."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.forest import state as layout
 from marlene.kernels.forest.leaves import value_count
-from marlene.kernels.forest.observers import difference, gaussian, missing_weight
-from marlene.kernels.forest.state import HIGH, LOW, SEEN, WEIGHT
+from marlene.kernels.forest.observers import difference, gaussian, known_weight
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 SQRT_2_PI = math.sqrt(2.0 * math.pi)
 SQRT_HALF = math.sqrt(0.5)
-SUMMARY_COLUMNS = 5
-CERTAIN = 1e-6  # with less variance a density may be large enough for its rounding to matter
+# Columns of Space.summary, and their number.
+SEEN, LEAST, GREATEST, MEAN, VARIANCE, SUMMARY_COLUMNS = range(6)
+CERTAIN = 1e-6  # with less variance, the rounding of a large density may matter
 
 
 class Space(NamedTuple):
@@ -32,11 +33,11 @@ class Space(NamedTuple):
     summary
         Weight, least and greatest value, mean and variance of a numeric feature, per class.
     found
-        Best and second-best gain; feature, sort of test and value of the best.
+        Best and second-best gain; feature, type and value of the best test.
     votes
         Votes per class.
     places, counts
-        An entry of a leaf's table for every value of an example, and what is counted there.
+        For every value of an example, its entry in a leaf's table and the count of that entry.
     """
 
     branches: Floats
@@ -50,7 +51,7 @@ class Space(NamedTuple):
 
 @kernel
 def new_space(widest: int, n_classes: int, n_features: int) -> Space:
-    """Return arrays to work in, for splits of up to `widest` branches and examples of up to `n_features` values."""
+    """Return work arrays for splits of up to `widest` branches and examples of up to `n_features` values."""
     return Space(
         np.empty((widest, n_classes)),
         np.zeros(widest, np.int64),
@@ -64,18 +65,16 @@ def new_space(widest: int, n_classes: int, n_features: int) -> Space:
 
 @subkernel
 def nominal_branches(forest: Forest, leaf: int, feature: int, value: int, space: Space) -> int:
-    """Fill in the class counts of a split on a nominal feature; return the number of values met at the leaf.
+    """Write the class counts of a split on a nominal feature; return the number of values met at the leaf.
 
-    With `value` -1 there is a branch for every value met, otherwise one for that value and one for the others.
+    With `value` -1 there is a branch for every value met, otherwise one for that value and one for all others.
     """
     n_values = 0
     branches, lengths = space.branches, space.lengths
-    for b in range(len(branches)):
-        lengths[b] = 0
-        for c in range(branches.shape[1]):
-            branches[b, c] = 0.0
+    lengths[:] = 0
+    branches[:, :] = 0.0
     for c in range(branches.shape[1]):
-        seen = forest.leaf_class[leaf, c, SEEN] - missing_weight(forest, leaf, feature, c)
+        seen = known_weight(forest, leaf, feature, c)
         if seen == 0.0:
             continue
         highest = value_count(forest, leaf, feature, 0, c, seen)[1]
@@ -90,20 +89,15 @@ def nominal_branches(forest: Forest, leaf: int, feature: int, value: int, space:
 @subkernel
 def summarise(forest: Forest, leaf: int, entry: int, summary: Floats) -> tuple[float, float]:
     """Write weight, least and greatest value, mean and variance of a feature within each class; return its range."""
-    stat = forest.numeric.stat
     low, high = np.inf, -np.inf
     for c in range(len(summary)):
-        seen = forest.leaf_class[leaf, c, SEEN] - missing_weight(forest, leaf, forest.numeric.key[entry], c)
-        least = stat[entry, c, LOW]
-        greatest = stat[entry, c, HIGH]
-        if difference(seen, stat[entry, c, WEIGHT]) > 0.0:
+        stat, row = forest.numeric.stat[entry, c], summary[c]
+        seen = known_weight(forest, leaf, forest.numeric.key[entry], c)
+        least, greatest = stat[layout.LOW], stat[layout.HIGH]
+        if difference(seen, stat[layout.WEIGHT]) > 0.0:  # some values were zero
             least, greatest = min(0.0, least), max(0.0, greatest)
-        mean, variance = gaussian(stat, entry, c, seen) if seen > 0.0 else (0.0, 0.0)
-        summary[c, 0] = seen
-        summary[c, 1] = least
-        summary[c, 2] = greatest
-        summary[c, 3] = mean
-        summary[c, 4] = variance
+        mean, variance = gaussian(stat, seen) if seen > 0.0 else (0.0, 0.0)
+        row[SEEN], row[LEAST], row[GREATEST], row[MEAN], row[VARIANCE] = seen, least, greatest, mean, variance
         if seen > 0.0:
             low = min(low, least)
             high = max(high, greatest)
@@ -112,35 +106,38 @@ def summarise(forest: Forest, leaf: int, entry: int, summary: Floats) -> tuple[f
 
 @inlined
 def numeric_branches(summary: Floats, threshold: float, branches: Floats) -> None:
-    """Fill in the class counts at most and above a threshold, estimated from the Gaussians."""
+    """Write the class counts at most and above a threshold: weight · Φ((threshold - mean) / deviation) and the rest."""
     for c in range(len(summary)):
-        seen = summary[c, 0]
-        if seen == 0.0 or threshold < summary[c, 1]:
+        row = summary[c]
+        seen = row[SEEN]
+        if seen == 0.0 or threshold < row[LEAST]:
             branches[0, c], branches[1, c] = 0.0, seen
-        elif threshold >= summary[c, 2]:
+        elif threshold >= row[GREATEST]:
             branches[0, c], branches[1, c] = seen, 0.0
         else:
-            branches[0, c], branches[1, c] = _weights_beside(threshold, summary[c, 3], summary[c, 4], seen)
+            branches[0, c], branches[1, c] = _weights_beside(threshold, row[MEAN], row[VARIANCE], seen)
 
 
 @inlined
 def about_beside(summary: Floats, threshold: float, branches: Floats) -> bool:
-    """Do the same up to rounding, and faster; return whether that is close enough."""
+    """Do what `numeric_branches` does up to rounding, and faster; return whether that is close enough."""
     close = True
     for c in range(len(summary)):
-        seen, variance = summary[c, 0], summary[c, 4]
+        row = summary[c]
+        seen, variance = row[SEEN], row[VARIANCE]
         below = 0.0
-        if threshold >= summary[c, 2]:
+        if threshold >= row[GREATEST]:
             below = seen
-        elif threshold >= summary[c, 1] and seen > 0.0:
+        elif threshold >= row[LEAST] and seen > 0.0:
             close = close and variance > CERTAIN
-            below = seen * (0.5 + 0.5 * math.erf((threshold - summary[c, 3]) / math.sqrt(2.0 * variance)))
+            below = seen * (0.5 + 0.5 * math.erf((threshold - row[MEAN]) / math.sqrt(2.0 * variance)))
         branches[0, c], branches[1, c] = below, seen - below
     return close
 
 
 @inlined
 def _weights_beside(threshold: float, mean: float, variance: float, weight: float) -> tuple[float, float]:
+    """Return the weights at most and above a threshold, in MOA's steps: less, equal and greater."""
     if variance <= 0.0:
         return (weight, 0.0) if threshold <= mean else (0.0, weight)
     deviation = math.sqrt(variance)
@@ -153,9 +150,32 @@ def _weights_beside(threshold: float, mean: float, variance: float, weight: floa
 
 @inlined
 def normal_cdf(z: float) -> float:
-    """Return how likely a standard normal number is at most z."""
+    """Return Φ(z), the probability that a standard normal number is at most z."""
     x = z * SQRT_HALF
     if abs(x) < SQRT_HALF:
         return 0.5 + 0.5 * math.erf(x)
     tail = 0.5 * math.erfc(abs(x))
     return 1.0 - tail if x > 0.0 else tail
+
+
+@subkernel
+def fill_branches(forest: Forest, leaf: int, test: layout.SplitTest, space: Space) -> int:
+    """Write the class counts of a test's branches to `space`; return the number of branches."""
+    if test.type == layout.EQUALS_TEST:
+        nominal_branches(forest, leaf, test.feature, int(test.value), space)
+        return 2
+    if test.type == layout.MULTIWAY_TEST:
+        return nominal_branches(forest, leaf, test.feature, -1, space)
+    summary, lengths = space.summary, space.lengths
+    entry = forest.leaf[leaf, layout.NUMERIC_START]
+    while forest.numeric.key[entry] != test.feature:
+        entry += 1
+    summarise(forest, leaf, entry, summary)
+    numeric_branches(summary, test.value, space.branches)
+    lengths[0] = lengths[1] = 0
+    for c in range(len(summary)):
+        if summary[c, SEEN] > 0.0 and test.value >= summary[c, LEAST]:
+            lengths[0] = c + 1
+        if summary[c, SEEN] > 0.0 and test.value < summary[c, GREATEST]:
+            lengths[1] = c + 1
+    return 2

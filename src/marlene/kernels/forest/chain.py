@@ -10,9 +10,7 @@ import numpy as np
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.forest.branches import new_space
 from marlene.kernels.forest.observers import entries_needed
-from marlene.kernels.forest.state import LEAF
-from marlene.kernels.forest.tables import order_for
-from marlene.kernels.forest.trees import Example, count_numeric, learn, route, vote
+from marlene.kernels.forest.trees import Arrival, Example, count_numeric, has_room, leaf_at, learn, route, vote
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
@@ -40,12 +38,26 @@ class Chain(NamedTuple):
     label_column: Ints
 
 
-class ChainWork(NamedTuple):
-    """Arrays to work in: the row in the forest's columns, and of every link where the row comes to in its tree.
+class Links(NamedTuple):
+    """A chain at work: its trees, and arrays to work in.
 
-    `predicted` is what a link predicts, `shown` the label that the links after it learn with.
+    Attributes
+    ----------
+    forest, settings, chain
+        The trees.
+    indices, values, dense
+        The row in the forest's columns.
+    node, branch, bayes
+        Per link: where the row arrives in its tree, and the class of naive Bayes.
+    predicted, shown
+        Per link: the label it predicts, and the label the later links learn with.
+    space
+        For the trees.
     """
 
+    forest: Forest
+    settings: Settings
+    chain: Chain
     indices: Ints
     values: Floats
     dense: Floats
@@ -54,142 +66,112 @@ class ChainWork(NamedTuple):
     bayes: Ints
     predicted: Labels
     shown: Labels
+    space: Space
 
 
 @inlined
-def _open_row(rows: Rows, row: int, column: Ints, work: ChainWork) -> tuple[int, bool]:
+def _open_row(links: Links, rows: Rows, row: int) -> tuple[int, bool]:
     """Write a row in the forest's columns; return how many values it has and whether one is missing."""
-    indices, values = work.indices, work.values
+    indices, values, column = links.indices, links.values, links.chain.column
     count = 0
     missing = False
     for j in range(rows.starts[row], rows.starts[row + 1]):
         indices[count] = column[rows.indices[j]]
         values[count] = rows.values[j]
-        work.dense[indices[count]] = values[count]
+        links.dense[indices[count]] = values[count]
         missing = missing or math.isnan(values[count])
         count += 1
     return count, missing
 
 
 @inlined
-def _with_labels(plain: Example, work: ChainWork, known: int) -> Example:
-    """Return a row with the labels that were added to it; it has so many values then."""
-    indices, values = work.indices[:known], work.values[:known]
-    return Example(indices, values, work.dense, plain.missing, plain.n_numeric, plain.others)
+def _with_labels(links: Links, plain: Example, known: int) -> Example:
+    """Return the row with the labels added so far, which has `known` values."""
+    indices, values = links.indices[:known], links.values[:known]
+    return Example(indices, values, links.dense, plain.missing, plain.n_numeric, plain.others)
 
 
 @inlined
-def _show(chain: Chain, work: ChainWork, j: int, known: int) -> int:
-    """Add the label of link j to the row, which has so many values; return how many it has then."""
-    work.indices[known] = chain.label_column[chain.label[j]]
-    work.values[known] = 1.0
-    work.dense[work.indices[known]] = 1.0
+def _show(links: Links, j: int, known: int) -> int:
+    """Add the label of link j to the row, which has `known` values; return the new number of values."""
+    links.indices[known] = links.chain.label_column[links.chain.label[j]]
+    links.values[known] = 1.0
+    links.dense[links.indices[known]] = 1.0
     return known + 1
 
 
 @inlined
-def _hide(work: ChainWork, begin: int, end: int) -> None:
+def _hide(links: Links, begin: int, end: int) -> None:
+    """Set the given values of the dense row to zero again."""
     for j in range(begin, end):
-        work.dense[work.indices[j]] = 0.0
+        links.dense[links.indices[j]] = 0.0
 
 
 @subkernel
-def _ask(
-    forest: Forest,
-    settings: Settings,
-    chain: Chain,
-    j: int,
-    plain: Example,
-    known: int,
-    learning: bool,
-    work: ChainWork,
-    space: Space,
-) -> None:
-    """Let a link vote on a row and the labels it was told: so many values."""
-    example = _with_labels(plain, work, known)
-    node, branch = route(forest, chain.tree[j], work.dense)
-    work.node[j], work.branch[j] = node, branch
-    work.bayes[j] = vote(forest, settings, node, branch, example, learning, space, space.votes)
+def _ask(links: Links, j: int, example: Example, learning: bool) -> None:
+    """Let link j vote on a row with the labels shown to it."""
+    forest, space = links.forest, links.space
+    node, branch = route(forest, links.chain.tree[j], links.dense)
+    links.node[j], links.branch[j] = node, branch
+    links.bayes[j] = vote(forest, links.settings, node, branch, example, learning, space, space.votes)
 
 
 @inlined
-def _predict_row(
-    forest: Forest,
-    settings: Settings,
-    chain: Chain,
-    plain: Example,
-    learning: bool,
-    truth: Labels,
-    work: ChainWork,
-    space: Space,
-    out: Floats,
-) -> None:
-    """Let every link vote, with the labels that those before it predict."""
+def _predict_row(links: Links, plain: Example, learning: bool, truth: Labels, out: Floats) -> None:
+    """Let every link vote, with the labels that the links before it predict."""
     known = len(plain.indices)
-    votes = space.votes
-    for j in range(len(chain.tree)):
-        label = chain.label[j]
-        _ask(forest, settings, chain, j, plain, known, learning, work, space)
+    votes = links.space.votes
+    for j in range(len(links.chain.tree)):
+        label = links.chain.label[j]
+        _ask(links, j, _with_labels(links, plain, known), learning)
         out[label] = votes[1] if votes[0] + votes[1] > 0.0 else 0.5
-        work.predicted[j] = votes[1] > votes[0]
-        work.shown[j] = work.predicted[j] if truth[label] < 0 else truth[label]
-        if work.predicted[j] == 1:
-            known = _show(chain, work, j, known)
-    _hide(work, len(plain.indices), known)
+        links.predicted[j] = votes[1] > votes[0]
+        links.shown[j] = links.predicted[j] if truth[label] < 0 else truth[label]
+        if links.predicted[j] == 1:
+            known = _show(links, j, known)
+    _hide(links, len(plain.indices), known)
 
 
 @inlined
-def _has_room(forest: Forest, chain: Chain, plain: Example, work: ChainWork, position: Ints) -> bool:
-    """Tell whether every link can learn the row; if not, leave in `position` what entries that takes."""
-    n = len(chain.tree)
+def _has_room(links: Links, plain: Example, position: Ints) -> bool:
+    """Tell whether every link can learn the row; write the table entries it needs to `position`."""
+    forest, trees = links.forest, links.chain.tree
     presence, numeric = 0, 0
     known = len(plain.indices)
-    for j in range(n):
-        node, branch = route(forest, chain.tree[j], work.dense)
-        leaf = forest.node[node, LEAF] if node >= 0 and branch < 0 else -1
-        example = _with_labels(plain, work, known)
-        more_presence, more_numeric = entries_needed(forest, leaf, example)
+    for j in range(len(trees)):
+        node, branch = route(forest, trees[j], links.dense)
+        example = _with_labels(links, plain, known)
+        more_presence, more_numeric = entries_needed(forest, leaf_at(forest, node, branch), example)
         presence += more_presence
         numeric += more_numeric
-        if work.shown[j] == 1:
-            known = _show(chain, work, j, known)
-    _hide(work, len(plain.indices), known)
+        if links.shown[j] == 1:
+            known = _show(links, j, known)
+    _hide(links, len(plain.indices), known)
     position[1], position[2] = presence, numeric
-    return bool(
-        forest.node_top[0] + n * (2 << order_for(forest.widest)) <= len(forest.node_link)
-        and forest.leaf_top[0] + n * (forest.widest + 1) <= len(forest.leaf_link)
-        and forest.presence.top[0] + presence <= len(forest.presence.key)
-        and forest.numeric.top[0] + numeric <= len(forest.numeric.key)
-    )
+    return has_room(forest, len(trees), presence, numeric)
 
 
 @inlined
-def _learn_row(
-    forest: Forest,
-    settings: Settings,
-    chain: Chain,
-    plain: Example,
-    truth: Labels,
-    weight: int,
-    work: ChainWork,
-    space: Space,
-) -> None:
-    """Train every link with the true labels before it; where all of them were predicted, it has voted already."""
-    # Arguments have the types they have elsewhere: for others, the trees would be compiled once more.
+def _learn_row(links: Links, plain: Example, truth: Labels, weight: int) -> None:
+    """Train every link with the true labels before it.
+
+    A link that has voted with other labels before it votes again: `learn` needs the class of naive Bayes.
+    """
     known = len(plain.indices)
     same = True
-    for j in range(len(chain.tree)):
-        y = int(np.int64(truth[chain.label[j]]))
+    for j in range(len(links.chain.tree)):
+        # Arguments have the same types as elsewhere; with others, the trees would be compiled once more.
+        y = int(np.int64(truth[links.chain.label[j]]))
         if y >= 0:
+            example = _with_labels(links, plain, known)
             if not same:
-                _ask(forest, settings, chain, j, plain, known, weight > 0, work, space)
-            example = _with_labels(plain, work, known)
-            node, branch, bayes = work.node[j], work.branch[j], work.bayes[j]
-            learn(forest, settings, chain.tree[j], node, branch, bayes, example, y, weight, space)
-        same = same and work.shown[j] == work.predicted[j]
-        if work.shown[j] == 1:
-            known = _show(chain, work, j, known)
-    _hide(work, len(plain.indices), known)
+                _ask(links, j, example, weight > 0)
+            arrival = Arrival(links.chain.tree[j], links.node[j], links.branch[j], links.bayes[j])
+            learn(links.forest, links.settings, arrival, example, y, weight, links.space)
+        same = same and links.shown[j] == links.predicted[j]
+        if links.shown[j] == 1:
+            known = _show(links, j, known)
+    _hide(links, len(plain.indices), known)
 
 
 @kernel
@@ -203,15 +185,25 @@ def run_chain(
     position: Ints,
     out: Floats,
 ) -> None:
-    """Let a chain vote on every row, and train it where the weight is not 0, from row `position[0]` on.
+    """Let a chain vote on every row and learn it where the weight is not 0, from `position` on.
 
-    A link votes with the labels predicted by those before it and learns with the true ones; where one is not known
-    (-1), with the predicted one, and the link of that label learns nothing. P(label) is written to `out` (rows ×
-    labels), 0.5 without evidence. If the row `position` ends at is not past the last, the forest is too small for it,
-    and nothing was done to it: it needs as many further entries of the two tables as the other two numbers say.
+    A link votes with the labels that the links before it predict, and learns with the true ones. A label that is not
+    known (-1) is replaced by its prediction, and its own link learns nothing.
+
+    Parameters
+    ----------
+    position
+        Row, and needed entries of the presence and the numeric table. The kernel is done when the row is past the last.
+        Otherwise the forest is too small for that row, to which nothing was done yet; the other two numbers say how
+        many new entries it needs.
+    out
+        P(label) (rows × labels), 0.5 without evidence.
     """
     n, n_links = len(forest.kind), len(chain.tree)
-    work = ChainWork(
+    links = Links(
+        forest,
+        settings,
+        chain,
         np.zeros(n, np.int64),
         np.zeros(n),
         np.zeros(n),
@@ -220,19 +212,18 @@ def run_chain(
         np.zeros(n_links, np.int64),
         np.zeros(n_links, np.int8),
         np.zeros(n_links, np.int8),
+        new_space(forest.widest, forest.node_count.shape[1], len(forest.kind)),
     )
-    space = new_space(forest.widest, forest.node_count.shape[1], len(forest.kind))
     for row in range(position[0], len(rows.starts) - 1):
-        count, missing = _open_row(rows, row, chain.column, work)
-        indices, values = work.indices[:count], work.values[:count]
-        n_numeric, others = count_numeric(forest.kind, indices, values)
-        plain = Example(indices, values, work.dense, missing, n_numeric, others)
+        count, missing = _open_row(links, rows, row)
+        indices, values = links.indices[:count], links.values[:count]
+        plain = Example(indices, values, links.dense, missing, *count_numeric(forest.kind, indices, values))
         weight = weights[row]
-        _predict_row(forest, settings, chain, plain, weight > 0, truth[row], work, space, out[row])
+        _predict_row(links, plain, weight > 0, truth[row], out[row])
         if weight > 0:
-            if not _has_room(forest, chain, plain, work, position):
+            if not _has_room(links, plain, position):
                 position[0] = row
                 return
-            _learn_row(forest, settings, chain, plain, truth[row], weight, work, space)
-        _hide(work, 0, len(plain.indices))
+            _learn_row(links, plain, truth[row], weight)
+        _hide(links, 0, len(plain.indices))
     position[0] = len(rows.starts) - 1

@@ -1,8 +1,8 @@
-"""Leaves that learn no more, as linear functions: what an ensemble keeps of concepts that ended votes for ever.
+"""Frozen leaves: leaves that no longer learn, written down as linear functions.
 
-With binary features naive Bayes is a sum over the features that are present. Of a leaf that does not change any more
-the terms are written down once, feature by feature for all such leaves side by side: an example then costs one row of
-numbers per non-zero instead of a look-up in every leaf.
+With binary features, naive Bayes is a sum over the features that are present. The terms of a leaf that no longer
+changes are written down once. The terms of one feature in all frozen leaves are neighbours, so that an example costs
+one row of numbers per non-zero instead of a look-up in every leaf.
 """
 
 from __future__ import annotations
@@ -11,17 +11,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import inlined, kernel
+from marlene.kernels.forest import state as layout
 from marlene.kernels.forest.branches import new_space
 from marlene.kernels.forest.leaves import BY_BAYES, add_one_present, is_simple, rule_of, score
-from marlene.kernels.forest.state import (
-    BRANCHES,
-    CHILDREN,
-    IS_LEAF,
-    IS_SPLIT,
-    LEAF,
-    ROOT,
-    STATE,
-)
 from marlene.kernels.forest.trees import Example
 
 if TYPE_CHECKING:
@@ -30,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class Frozen(NamedTuple):
-    """The leaves that are written down.
+    """The frozen leaves.
 
     Attributes
     ----------
     slot
         For every leaf of the forest its slot from 1, or 0.
     weight
-        What a feature that is present adds to the log-odds (features × slots).
+        What a present feature adds to the log-odds of class 1 (features × slots).
     base
         The log-odds of an example without any feature.
     total
-        The log-odds of the example at hand.
+        The log-odds of the current example.
     top
         The number of slots in use (an array of one).
     """
@@ -55,22 +47,20 @@ class Frozen(NamedTuple):
 
 @kernel
 def freeze_tree(forest: Forest, settings: Settings, tree: int, frozen: Frozen) -> bool:
-    """Write down the leaves of a tree that vote by naive Bayes; False if there is no room, perhaps for some."""
+    """Freeze the leaves of a tree that vote by naive Bayes; return False if the slots do not suffice for all."""
     space = new_space(forest.widest, forest.node_count.shape[1], len(forest.kind))
     out = space.votes
     nothing = Example(forest.nominal, space.found, space.found, False, 0, 0)
-    stack = [forest.tree[tree, ROOT] - 1]
+    stack = [forest.tree[tree, layout.ROOT] - 1]
     while len(stack) > 0:
         node = stack.pop()
         if node < 0:
             continue
-        if forest.node[node, STATE] == IS_SPLIT:
-            for b in range(forest.node[node, BRANCHES]):
-                stack.append(forest.node[node, CHILDREN] + b)  # noqa: PERF401 (a compiled loop)
-        if forest.node[node, STATE] != IS_LEAF:
-            continue
-        leaf = forest.node[node, LEAF]
-        if rule_of(forest, settings, node, False) != BY_BAYES or not is_simple(forest, leaf, nothing):
+        if forest.node[node, layout.STATE] == layout.IS_SPLIT:
+            for b in range(forest.node[node, layout.BRANCHES]):
+                stack.append(forest.node[node, layout.CHILDREN] + b)  # noqa: PERF401 (a compiled loop)
+        leaf, is_leaf = forest.node[node, layout.LEAF], forest.node[node, layout.STATE] == layout.IS_LEAF
+        if not is_leaf or rule_of(forest, settings, node, False) != BY_BAYES or not is_simple(forest, leaf, nothing):
             continue
         score(forest, settings, node, nothing, space, out)
         base = out[1] - out[0]
@@ -103,7 +93,7 @@ def sum_up(frozen: Frozen, indices: Ints) -> None:
 
 @inlined
 def frozen_vote(frozen: Frozen, leaf: int, feature: int, out: Floats) -> None:
-    """Write the votes of a leaf that has a slot, if a feature (-1 for none) is present besides those summed up."""
+    """Write the votes of a frozen leaf, with a feature (-1: none) that is present besides those summed up."""
     slot = frozen.slot[leaf] - 1
     total = frozen.total[slot]
     if feature >= 0:

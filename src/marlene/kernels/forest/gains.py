@@ -1,4 +1,4 @@
-"""What a split gains, and what it cannot gain more than."""
+"""The information gain of a split, and a cheap upper bound of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def row_sum(matrix: Floats, row: int) -> float:
 
 @inlined
 def entropy(counts: Floats, row: int) -> float:
-    """Return the entropy of a row of class counts in bits."""
+    """Return the entropy of a row of class counts in bits: H = log2(n) - Σ n_c log2(n_c) / n."""
     negative = 0.0
     weight = 0.0
     for c in range(counts.shape[1]):
@@ -51,7 +51,10 @@ def entropy(counts: Floats, row: int) -> float:
 
 @subkernel
 def merit(entropy_before: float, branches: Floats, n_branches: int) -> float:
-    """Return the information gain; -infinity unless two branches hold more than 1 % of the weight each."""
+    """Return the information gain; -infinity unless two branches hold more than 1 % of the weight each.
+
+    Gain = H(before) - Σ over branches (n_b / n) H(branch b).
+    """
     weight = 0.0
     for b in range(n_branches):
         weight += row_sum(branches, b)
@@ -70,11 +73,12 @@ def merit(entropy_before: float, branches: Floats, n_branches: int) -> float:
 
 @inlined
 def cannot_exceed(least: float, before_less_all: float, branches: Floats) -> bool:
-    """Tell, for a small part of what `merit` costs, that it is below `least` for a split in two.
+    """Tell whether the merit of a split in two is surely below `least`, at a small part of the cost of `merit`.
 
-    The information two variables have in common is at most the mean square contingency (Pearson's, per example; by
-    Jensen's inequality). `before_less_all` is the entropy before the split less that of both branches together, which
-    differ where a leaf began with estimated counts; infinite if it is not known.
+    The mutual information of class and branch is at most Pearson's mean square contingency (by Jensen's inequality):
+    χ² / n = Σ over classes (n_c1 n_0 - n_c0 n_1)² / (n_c n_0 n_1 n), in nats. `before_less_all` is the entropy before
+    the split less that of both branches together. These differ where a leaf began with estimated counts; infinite if
+    not known.
     """
     first, second = row_sum(branches, 0), row_sum(branches, 1)
     contingency = 0.0

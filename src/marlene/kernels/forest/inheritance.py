@@ -1,8 +1,8 @@
 """What a new leaf takes over from the leaf that was split, if leaves inherit.
 
-Features being independent within a class, a branch that gets a share of a class gets that share of all the leaf counted
-of it. Only the feature of the split is known better: its values are in the branch or not, and a Gaussian is cut off at
-the threshold.
+Features count as independent within a class. So a branch that gets a share of a class gets that share of all counts of
+the class. Only the feature of the split is known better: each value is inside or outside the branch, and a Gaussian is
+truncated at the threshold.
 """
 
 from __future__ import annotations
@@ -11,80 +11,49 @@ import math
 from typing import TYPE_CHECKING
 
 from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.forest import observers
+from marlene.kernels.forest import state as layout
 from marlene.kernels.forest.branches import SQRT_2_PI, normal_cdf
-from marlene.kernels.forest.observers import (
-    count_rare,
-    difference,
-    gaussian,
-    missing_weight,
-    refresh_numeric,
-    refresh_presence,
-)
-from marlene.kernels.forest.state import (
-    ACTIVE_NUMERIC,
-    EQUALS_TEST,
-    FEATURE_MASK,
-    HIGH,
-    LOW,
-    MEAN,
-    MET_MISSING,
-    MISSING_VALUE,
-    NUMERIC_ORDER,
-    NUMERIC_START,
-    NUMERIC_TEST,
-    NUMERIC_USED,
-    PRESENCE_ORDER,
-    PRESENCE_START,
-    PRESENCE_USED,
-    SEEN,
-    SQUARES,
-    VALUE_SHIFT,
-    WEIGHT,
-)
 from marlene.kernels.forest.tables import allocate
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
-    from marlene.kernels.forest.branches import Space
-    from marlene.kernels.forest.state import Forest
+    from marlene.kernels.forest.state import Forest, SplitTest
     from marlene.kernels.forest.tables import Arena
 
-LEAST_WEIGHT = 1e-9  # of a class in a branch; less would be lost when something is added to it
+LEAST_WEIGHT = 1e-9  # of a class in a branch; a smaller weight would be lost in the next addition
 
 
 @subkernel
 def hand_down(
-    forest: Forest,
-    variance_floor: float,
-    parent: int,
-    child: int,
-    branch: int,
-    n_branches: int,
-    feature: int,
-    test: int,
-    value: float,
-    space: Space,
+    forest: Forest, variance_floor: float, parent: int, child: int, branch: int, test: SplitTest, branches: Floats
 ) -> None:
-    """Let a new, empty leaf begin with its share of what the leaf that was split knows; the arenas have room."""
+    """Give a new, empty leaf its share of what the split leaf knows; the arenas have room.
+
+    `branches` holds the class counts of all branches.
+    """
     old, new = forest.leaf[parent], forest.leaf[child]
-    new[MET_MISSING] = old[MET_MISSING]
-    _copy_keys(forest.presence, old, new, PRESENCE_START, PRESENCE_ORDER, PRESENCE_USED)
-    _copy_keys(forest.numeric, old, new, NUMERIC_START, NUMERIC_ORDER, NUMERIC_USED)
-    branches = space.branches
+    new[layout.MET_MISSING] = old[layout.MET_MISSING]
+    _copy_keys(forest.presence, old, new, layout.PRESENCE_START)
+    _copy_keys(forest.numeric, old, new, layout.NUMERIC_START)
     for c in range(branches.shape[1]):
         total = 0.0
-        for b in range(n_branches):
+        for b in range(len(branches)):
             total += branches[b, c]
         share = branches[branch, c] / total if branches[branch, c] > LEAST_WEIGHT else 0.0
         if share > 0.0:
-            forest.leaf_class[child, c, SEEN] = forest.leaf_class[parent, c, SEEN] * share
-            _share_presence(forest, parent, child, c, share, branch, feature, test, value)
-            _share_numeric(forest, parent, child, c, share, branch, feature, test, value, variance_floor)
+            forest.leaf_class[child, c, layout.SEEN] = forest.leaf_class[parent, c, layout.SEEN] * share
+            _share_presence(forest, parent, child, c, share, branch, test)
+            _share_numeric(forest, parent, child, c, share, branch, test)
+            observers.refresh_presence(forest, child, c)
+            if forest.n_numeric > 0:
+                observers.refresh_numeric(forest, child, c, variance_floor)
 
 
 @inlined
-def _copy_keys(table: Arena, old: Ints, new: Ints, start: int, order: int, used: int) -> None:
-    """Give a leaf a table with the keys of another."""
+def _copy_keys(table: Arena, old: Ints, new: Ints, column: int) -> None:
+    """Give a leaf a table with the keys of another leaf's table."""
+    start, order, used = column, column + 1, column + 2
     new[order], new[used] = old[order], old[used]
     if old[order] == 0:
         return
@@ -98,66 +67,60 @@ def _copy_keys(table: Arena, old: Ints, new: Ints, start: int, order: int, used:
 
 @inlined
 def _share_presence(
-    forest: Forest, parent: int, child: int, c: int, share: float, branch: int, feature: int, test: int, value: float
+    forest: Forest, parent: int, child: int, c: int, share: float, branch: int, test: SplitTest
 ) -> None:
-    stat, listed, keys, kinds = forest.presence.stat, forest.presence.listed, forest.presence.key, forest.kind
+    """Write the child's counts of values of binary and nominal features, for one class."""
+    stat, keys, kinds = forest.presence.stat, forest.presence.key, forest.kind
     row, state, lists = forest.leaf[child], forest.leaf_class[child, c], forest.leaf_list[child, c]
-    old, new = forest.leaf[parent, PRESENCE_START], row[PRESENCE_START]
-    for place in range(row[PRESENCE_USED]):
-        own, code = keys[new + place] & FEATURE_MASK, keys[new + place] >> VALUE_SHIFT
+    old, new = forest.leaf[parent, layout.PRESENCE_START], row[layout.PRESENCE_START]
+    listed = forest.presence.listed[new:, c]
+    for place in range(row[layout.PRESENCE_USED]):
+        feature, code = keys[new + place] & layout.FEATURE_MASK, keys[new + place] >> layout.VALUE_SHIFT
         count = stat[old + place, c, 0] * share
-        if own == feature and code != MISSING_VALUE:
-            inside = (code == value) == (branch == 0) if test == EQUALS_TEST else code == branch
+        if feature == test.feature and code != layout.MISSING_VALUE:
+            equals = test.type == layout.EQUALS_TEST
+            inside = (code == test.value) == (branch == 0) if equals else code == branch
             count = stat[old + place, c, 0] if inside else 0.0
-        if count > 0.0 and kinds[own] == 2 and code == 1:
-            count_rare(0.0, listed, state, lists, new + place, new, c, count, 0.0)
+        if count > 0.0 and kinds[feature] == 2 and code == 1:
+            observers.count_rare(state, lists, listed, place + 1, 0.0, count, 0.0)
         stat[new + place, c, 0] = count
-    refresh_presence(stat, listed, row, state, lists, c)
 
 
 @inlined
-def _share_numeric(
-    forest: Forest,
-    parent: int,
-    child: int,
-    c: int,
-    share: float,
-    branch: int,
-    feature: int,
-    test: int,
-    value: float,
-    variance_floor: float,
-) -> None:
+def _share_numeric(forest: Forest, parent: int, child: int, c: int, share: float, branch: int, test: SplitTest) -> None:
+    """Write the child's Gaussians of numeric features, for one class."""
     stat, keys = forest.numeric.stat, forest.numeric.key
-    row, state, lists = forest.leaf[child], forest.leaf_class[child, c], forest.leaf_list[child, c]
-    old, new = forest.leaf[parent, NUMERIC_START], row[NUMERIC_START]
-    for place in range(row[NUMERIC_USED]):
+    row, state = forest.leaf[child], forest.leaf_class[child, c]
+    old, new = forest.leaf[parent, layout.NUMERIC_START], row[layout.NUMERIC_START]
+    for place in range(row[layout.NUMERIC_USED]):
         theirs, mine = stat[old + place, c], stat[new + place, c]
-        known = forest.leaf_class[parent, c, SEEN] - missing_weight(forest, parent, keys[new + place], c)
-        mean, variance = gaussian(stat, old + place, c, known) if known > 0.0 else (0.0, 0.0)
-        mine[WEIGHT], mine[MEAN], mine[LOW], mine[HIGH] = (
-            theirs[WEIGHT] * share,
-            theirs[MEAN],
-            theirs[LOW],
-            theirs[HIGH],
-        )
-        # The variance stays what it was, which is a sum of squares over the weight less one.
-        mine[SQUARES] = max(0.0, theirs[SQUARES] * share - variance * (1.0 - share))
-        if test == NUMERIC_TEST and keys[new + place] == feature and share < 1.0:
-            _cut_off(mine, mean, variance, difference(known, theirs[WEIGHT]), known * share, value, branch)
-        state[ACTIVE_NUMERIC] += mine[WEIGHT] > 0.0
-    if forest.n_numeric > 0:
-        refresh_numeric(stat, forest.numeric.listed, row, state, lists, c, variance_floor)
+        known = observers.known_weight(forest, parent, keys[new + place], c)
+        mean, variance = observers.gaussian(theirs, known) if known > 0.0 else (0.0, 0.0)
+        mine[layout.WEIGHT] = theirs[layout.WEIGHT] * share
+        mine[layout.MEAN] = theirs[layout.MEAN]
+        mine[layout.LOW] = theirs[layout.LOW]
+        mine[layout.HIGH] = theirs[layout.HIGH]
+        # The variance, squares / (weight - 1), stays as it is.
+        mine[layout.SQUARES] = max(0.0, theirs[layout.SQUARES] * share - variance * (1.0 - share))
+        if test.type == layout.NUMERIC_TEST and keys[new + place] == test.feature and share < 1.0:
+            zeros = observers.difference(known, theirs[layout.WEIGHT])
+            _truncate(mine, mean, variance, zeros, known * share, test.value, branch)
+        state[layout.ACTIVE_NUMERIC] += mine[layout.WEIGHT] > 0.0
 
 
 @inlined
-def _cut_off(
+def _truncate(
     mine: Floats, mean: float, variance: float, zeros: float, seen: float, threshold: float, branch: int
 ) -> None:
-    """Write what is known of values on one side of a threshold, of which so many are seen, zeros included."""
+    """Truncate a Gaussian at a threshold: write what is known of the `seen` values on the branch's side of it.
+
+    With z = (threshold - mean) / deviation, the density φ and the share Φ of the branch, λ = φ(z) / Φ and a sign of -1
+    below the threshold, +1 above: mean' = mean ± deviation λ, variance' = variance (1 ± z λ - λ²). `zeros` of the
+    values are zero, all on one side.
+    """
     has_zeros = (branch == 0) == (threshold >= 0.0)
-    weight = difference(seen, zeros) if has_zeros else seen
-    low, high = mine[LOW], mine[HIGH]
+    weight = observers.difference(seen, zeros) if has_zeros else seen
+    low, high = mine[layout.LOW], mine[layout.HIGH]
     if branch == 0:
         low, high = min(low, threshold), min(high, threshold)
     else:
@@ -173,9 +136,14 @@ def _cut_off(
         variance *= max(0.0, 1.0 + sign * z * ratio - ratio * ratio)
     mean = min(max(mean, min(low, 0.0) if has_zeros else low), max(high, 0.0) if has_zeros else high)
     squares = variance * max(0.0, seen - 1.0)
+    # From all values to the non-zero ones: the reverse of `gaussian`.
     if weight == 0.0:
         mean, squares, low, high = 0.0, 0.0, 0.0, 0.0
     elif weight < seen:
         mean = min(max(mean * (seen / weight), low), high)
         squares = max(0.0, squares - mean * mean * (weight * (seen - weight) / seen))
-    mine[WEIGHT], mine[MEAN], mine[SQUARES], mine[LOW], mine[HIGH] = weight, mean, squares, low, high
+    mine[layout.WEIGHT] = weight
+    mine[layout.MEAN] = mean
+    mine[layout.SQUARES] = squares
+    mine[layout.LOW] = low
+    mine[layout.HIGH] = high

@@ -1,4 +1,8 @@
-"""How a leaf votes."""
+"""How a leaf votes: by majority class or by naive Bayes.
+
+Naive Bayes adds logarithms: score(c) = log P(c) + Σ over features log P(value | c). The observers keep the sum for an
+example in which all features are zero; a vote adds what the non-zero values change.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.kernels.compile import inlined, subkernel
-from marlene.kernels.forest.observers import (
-    LOG_2_PI,
-    count_present,
-    difference,
-    find_present,
-    gaussian,
-    missing_weight,
-    mostly_nonzero,
-    value_weight,
-)
-from marlene.kernels.forest.state import (
-    ADAPTIVE,
-    BASE_NUMERIC,
-    BASE_PRESENCE,
-    BAYES_CORRECT,
-    CENTRE,
-    CLASSES,
-    LEAF,
-    MAJORITY,
-    MAJORITY_CORRECT,
-    MET_MISSING,
-    MOSTLY_NONZERO,
-    NUMERIC_ORDER,
-    NUMERIC_START,
-    NUMERIC_USED,
-    PRESENCE_ORDER,
-    PRESENCE_START,
-    SCALE,
-    SEEN,
-    VALUE_SHIFT,
-    WEIGHT,
-)
-from marlene.kernels.forest.tables import find
+from marlene.kernels.forest import observers
+from marlene.kernels.forest import state as layout
+from marlene.kernels.forest.tables import find, look_up
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats
@@ -55,29 +29,31 @@ BY_MAJORITY, BY_MAJORITY_WATCHED, BY_BAYES = range(3)
 
 @inlined
 def rule_of(forest: Forest, settings: Settings, node: int, learning: bool) -> int:
-    """Return how a leaf votes: by majority, by that while naive Bayes is watched (when `learning`), or by Bayes."""
-    rule = settings.leaf_prediction
-    weights = forest.leaf_weight[forest.node[node, LEAF]]
-    if rule == MAJORITY or (rule == ADAPTIVE and weights[MAJORITY_CORRECT] > weights[BAYES_CORRECT]):
-        return BY_MAJORITY_WATCHED if learning and rule == ADAPTIVE else BY_MAJORITY
+    """Return how a leaf votes.
+
+    - `BY_MAJORITY`: by the majority class;
+    - `BY_MAJORITY_WATCHED`: likewise, but the class of naive Bayes is wanted too, to count how often it is right (an
+      adaptive leaf that is `learning`);
+    - `BY_BAYES`: by naive Bayes.
+    """
+    adaptive = settings.leaf_prediction == layout.ADAPTIVE
+    weights = forest.leaf_weight[forest.node[node, layout.LEAF]]
+    majority_leads = adaptive and weights[layout.MAJORITY_CORRECT] > weights[layout.BAYES_CORRECT]
+    if majority_leads or settings.leaf_prediction == layout.MAJORITY:
+        return BY_MAJORITY_WATCHED if learning and adaptive else BY_MAJORITY
     return BY_BAYES
-
-
-@subkernel
-def score(forest: Forest, settings: Settings, node: int, example: Example, space: Space, out: Floats) -> None:
-    """Write the scores of a leaf's classes by naive Bayes."""
-    log_scores(forest, settings, node, example, space, out)
 
 
 @inlined
 def decide(forest: Forest, node: int, rule: int, out: Floats) -> int:
-    """Turn scores into votes, which sum to 1, or to 0 where there is no evidence; return naive Bayes' class.
+    """Turn scores into votes, which sum to 1, or to 0 without evidence; return the class of naive Bayes.
 
-    Where a rule needs no scores they are not looked at; a tree without nodes, -1, has no evidence.
+    Votes by naive Bayes are exp(score) / Σ exp(score). `BY_MAJORITY` does not read the scores. An untrained tree
+    (node -1) has no evidence.
     """
     winner = 0
     if rule != BY_MAJORITY:
-        n_classes = forest.node[node, CLASSES]
+        n_classes = forest.node[node, layout.CLASSES]
         for c in range(1, n_classes):
             if out[c] > out[winner]:
                 winner = c
@@ -98,7 +74,7 @@ def decide(forest: Forest, node: int, rule: int, out: Floats) -> int:
 
 @inlined
 def normalise(counts: Floats, node: int, out: Floats) -> None:
-    """Write a node's counts divided by their sum; zeros where that is 0, or where there is no node (-1)."""
+    """Write a node's counts divided by their sum; zeros if the sum is 0 or there is no node (-1)."""
     total = 0.0
     for c in range(len(out)):
         total += counts[node, c] if node >= 0 else 0.0
@@ -106,28 +82,31 @@ def normalise(counts: Floats, node: int, out: Floats) -> None:
         out[c] = counts[node, c] / total if total != 0.0 else 0.0
 
 
-@inlined
-def log_scores(forest: Forest, settings: Settings, node: int, example: Example, space: Space, out: Floats) -> None:
-    """Write log prior plus log-likelihood of every class; -infinity for one that cannot be."""
-    leaf = forest.node[node, LEAF]
-    counts = forest.node_count
+@subkernel
+def score(forest: Forest, settings: Settings, node: int, example: Example, space: Space, out: Floats) -> None:
+    """Write the naive Bayes score of every class at a leaf; -infinity for an impossible class."""
+    leaf, counts = forest.node[node, layout.LEAF], forest.node_count
+    of_class = forest.leaf_class[leaf]
+    # 1. The log prior.
     total = 0.0
     seen = 0.0
     for c in range(len(out)):
         total += counts[node, c]
-        seen += forest.leaf_class[leaf, c, SEEN]
+        seen += of_class[c, layout.SEEN]
     for c in range(len(out)):
         out[c] = math.log(counts[node, c] / total) if counts[node, c] > 0.0 else -np.inf
     if seen == 0.0:
         return
+    # 2. The log-likelihoods; with missing values feature by feature.
     if not is_simple(forest, leaf, example):
-        _add_all_features(forest, settings.variance_floor, leaf, example, out)
+        _add_all_features(forest, settings.variance_floor, leaf, example.dense, out)
         return
+    # 3. Otherwise the sum for all features zero, and what binary, numeric and nominal features change.
     for c in range(len(out)):
-        if forest.leaf_class[leaf, c, SEEN] == 0.0 and len(forest.kind) > 0:
+        if of_class[c, layout.SEEN] == 0.0 and len(forest.kind) > 0:
             out[c] = -np.inf
         else:
-            out[c] += forest.leaf_class[leaf, c, BASE_PRESENCE] + forest.leaf_class[leaf, c, BASE_NUMERIC]
+            out[c] += of_class[c, layout.BASE_PRESENCE] + of_class[c, layout.BASE_NUMERIC]
     if example.n_numeric < len(example.indices):
         _add_present(forest, leaf, example, space, out)
     if forest.n_numeric > 0:
@@ -139,12 +118,12 @@ def log_scores(forest: Forest, settings: Settings, node: int, example: Example, 
 
 @inlined
 def _add_present(forest: Forest, leaf: int, example: Example, space: Space, out: Floats) -> None:
-    """Add what the binary features that are 1 change; there is one logarithm for several factors."""
+    """Add log((n + 1) / (s - n + 1)) for every binary feature that is 1, with one logarithm for several factors."""
     kinds, indices, counts = forest.kind, example.indices, space.counts
-    find_present(forest, leaf, example, space.places)
+    observers.find_present(forest, leaf, example, space.places)
     for c in range(len(out)):
-        count_present(forest.presence.stat, space.places, c, example.others, len(indices), counts)
-        seen = forest.leaf_class[leaf, c, SEEN]
+        observers.count_present(forest.presence.stat, space.places, c, example.others, len(indices), counts)
+        seen = forest.leaf_class[leaf, c, layout.SEEN]
         present, absent = 1.0, 1.0
         pending = 0
         for j in range(example.others, len(indices)):
@@ -163,28 +142,27 @@ def _add_present(forest: Forest, leaf: int, example: Example, space: Space, out:
 
 @inlined
 def is_simple(forest: Forest, leaf: int, example: Example) -> bool:
-    """Tell whether the features add to the scores one by one: nothing is, or ever was, missing."""
-    return bool(not example.missing and forest.leaf[leaf, MET_MISSING] == 0)
+    """Tell whether the base sums of the leaf apply: nothing is missing, now or in what the leaf has seen."""
+    return bool(not example.missing and forest.leaf[leaf, layout.MET_MISSING] == 0)
 
 
 @inlined
 def add_one_present(forest: Forest, leaf: int, feature: int, out: Floats) -> None:
-    """Add what it changes that a binary feature is 1 and not 0."""
-    start, order = forest.leaf[leaf, PRESENCE_START], forest.leaf[leaf, PRESENCE_ORDER] - 1
-    entry = find(forest.presence.key, forest.presence.cells, start, order, (1 << VALUE_SHIFT) | feature)
+    """Add log((n + 1) / (s - n + 1)): the change of the scores when a binary feature is 1 instead of 0."""
+    entry = look_up(forest.presence, forest.leaf[leaf], layout.PRESENCE_START, (1 << layout.VALUE_SHIFT) | feature)
     for c in range(len(out)):
         count = 0.0 if entry < 0 else forest.presence.stat[entry, c, 0]
-        out[c] += math.log((count + 1.0) / (forest.leaf_class[leaf, c, SEEN] - count + 1.0))
+        out[c] += math.log((count + 1.0) / (forest.leaf_class[leaf, c, layout.SEEN] - count + 1.0))
 
 
 @inlined
 def _add_numeric(forest: Forest, leaf: int, example: Example, half_inverse_floor: float, out: Floats) -> None:
     """Add what the numeric features change.
 
-    The leaf's features are walked through where the example has a value for most of them; otherwise the example's
-    values are looked up, and the features that are mostly non-zero, which the base sum leaves out, walked through.
+    If the example has a value for most of the leaf's features, walk through the features. Otherwise look up the values
+    of the example, and walk through the list of mostly non-zero features, which the base sum leaves out.
     """
-    used = forest.leaf[leaf, NUMERIC_USED]
+    used = forest.leaf[leaf, layout.NUMERIC_USED]
     walk = 2 * example.n_numeric >= used
     if walk:
         _walk_through(forest, leaf, example.dense, half_inverse_floor, out)
@@ -192,22 +170,22 @@ def _add_numeric(forest: Forest, leaf: int, example: Example, half_inverse_floor
         _look_up(forest, leaf, example, not walk, half_inverse_floor, out)
     if not walk:
         keys, stat, listed = forest.numeric.key, forest.numeric.stat, forest.numeric.listed
-        start, dense = forest.leaf[leaf, NUMERIC_START], example.dense
+        start, dense = forest.leaf[leaf, layout.NUMERIC_START], example.dense
         for c in range(len(out)):
-            for i in range(forest.leaf_list[leaf, c, MOSTLY_NONZERO] - 1, -1, -1):
+            for i in range(forest.leaf_list[leaf, c, layout.MOSTLY_NONZERO] - 1, -1, -1):
                 entry = start + listed[start + i, c] - 1
-                out[c] -= _distance(stat[entry, c, CENTRE], stat[entry, c, SCALE], dense[keys[entry]])
+                out[c] -= _distance(stat[entry, c, layout.CENTRE], stat[entry, c, layout.SCALE], dense[keys[entry]])
 
 
 @inlined
 def _walk_through(forest: Forest, leaf: int, dense: Floats, half_inverse_floor: float, out: Floats) -> None:
     """Add what each of the leaf's numeric features changes."""
-    start = forest.leaf[leaf, NUMERIC_START]
-    stop = start + forest.leaf[leaf, NUMERIC_USED]
+    start = forest.leaf[leaf, layout.NUMERIC_START]
+    stop = start + forest.leaf[leaf, layout.NUMERIC_USED]
     features = forest.numeric.key[start:stop]
-    for c in range(0, len(out), 2):  # two at a time, for one waits for its last sum
+    for c in range(0, len(out), 2):  # two classes at a time: a single sum would wait for each addition
         d = min(c + 1, len(out) - 1)
-        seen_c, seen_d = forest.leaf_class[leaf, c, SEEN], forest.leaf_class[leaf, d, SEEN]
+        seen_c, seen_d = forest.leaf_class[leaf, c, layout.SEEN], forest.leaf_class[leaf, d, layout.SEEN]
         stat_c, stat_d = forest.numeric.stat[start:stop, c], forest.numeric.stat[start:stop, d]
         sum_c, sum_d = 0.0, 0.0
         for i in range(len(features)):
@@ -221,9 +199,9 @@ def _walk_through(forest: Forest, leaf: int, dense: Floats, half_inverse_floor: 
 
 @inlined
 def _effect(stat: Floats, seen: float, value: float, half_inverse_floor: float) -> float:
-    """Return what a feature adds to the score of a class beyond the base sum."""
-    weight, centre, scale = stat[WEIGHT], stat[CENTRE], stat[SCALE]
-    if mostly_nonzero(weight, scale, seen):
+    """Return what a feature adds to the base sum of a class."""
+    weight, centre, scale = stat[layout.WEIGHT], stat[layout.CENTRE], stat[layout.SCALE]
+    if observers.mostly_nonzero(weight, scale, seen):
         return -_distance(centre, scale, value)
     return _change(weight, centre, scale, value, half_inverse_floor) if value != 0.0 else 0.0
 
@@ -231,8 +209,8 @@ def _effect(stat: Floats, seen: float, value: float, half_inverse_floor: float) 
 @inlined
 def _known(forest: Forest, leaf: int, dense: Floats) -> int:
     """Return how many of the leaf's numeric features are not zero."""
-    start = forest.leaf[leaf, NUMERIC_START]
-    features = forest.numeric.key[start : start + forest.leaf[leaf, NUMERIC_USED]]
+    start = forest.leaf[leaf, layout.NUMERIC_START]
+    features = forest.numeric.key[start : start + forest.leaf[leaf, layout.NUMERIC_USED]]
     known = 0
     for i in range(len(features)):
         known += dense[features[i]] != 0.0
@@ -243,10 +221,10 @@ def _known(forest: Forest, leaf: int, dense: Floats) -> int:
 def _look_up(
     forest: Forest, leaf: int, example: Example, all_of_them: bool, half_inverse_floor: float, out: Floats
 ) -> None:
-    """Add what the example's values change: all of them, or only those of features new to the leaf."""
+    """Add what the example's values change: all of them, or only those of features that are new to the leaf."""
     keys, cells, stat = forest.numeric.key, forest.numeric.cells, forest.numeric.stat
     kinds, leaf_class, indices, values = forest.kind, forest.leaf_class, example.indices, example.values
-    start, order = forest.leaf[leaf, NUMERIC_START], forest.leaf[leaf, NUMERIC_ORDER] - 1
+    start, order = forest.leaf[leaf, layout.NUMERIC_START], forest.leaf[leaf, layout.NUMERIC_ORDER] - 1
     for j in range(len(indices)):
         if kinds[indices[j]] != 0:
             continue
@@ -256,14 +234,14 @@ def _look_up(
             if entry < 0:
                 out[c] -= value * half_inverse_floor * value
             elif all_of_them:
-                weight, scale = stat[entry, c, WEIGHT], stat[entry, c, SCALE]
-                if not mostly_nonzero(weight, scale, leaf_class[leaf, c, SEEN]):
-                    out[c] += _change(weight, stat[entry, c, CENTRE], scale, value, half_inverse_floor)
+                weight, scale = stat[entry, c, layout.WEIGHT], stat[entry, c, layout.SCALE]
+                if not observers.mostly_nonzero(weight, scale, leaf_class[leaf, c, layout.SEEN]):
+                    out[c] += _change(weight, stat[entry, c, layout.CENTRE], scale, value, half_inverse_floor)
 
 
 @inlined
 def _change(weight: float, centre: float, scale: float, value: float, half_inverse_floor: float) -> float:
-    """Return what a non-zero value of a mostly zero feature changes."""
+    """Return x (2 mean - x) / (2 variance): what a non-zero value x of a mostly zero feature changes."""
     if weight == 0.0:
         return -value * half_inverse_floor * value
     return value * (2.0 * centre - value) * scale
@@ -271,7 +249,7 @@ def _change(weight: float, centre: float, scale: float, value: float, half_inver
 
 @inlined
 def _distance(centre: float, scale: float, value: float) -> float:
-    """Return the squared distance from the mean over twice the variance."""
+    """Return (x - mean)² / (2 variance)."""
     distance = value - centre
     if scale >= 0.0:
         return distance * distance * scale
@@ -279,28 +257,32 @@ def _distance(centre: float, scale: float, value: float) -> float:
 
 
 @subkernel
-def _add_all_features(forest: Forest, variance_floor: float, leaf: int, example: Example, out: Floats) -> None:
-    """Add the log-likelihoods of all features one by one, as missing values make it necessary."""
+def _add_all_features(forest: Forest, variance_floor: float, leaf: int, dense: Floats, out: Floats) -> None:
+    """Add the log-likelihoods of all features that are not missing, one by one."""
     for feature in range(len(forest.kind)):
-        value = example.dense[feature]
-        if not math.isnan(value):
-            _add_feature(forest, variance_floor, leaf, feature, value, out)
+        if not math.isnan(dense[feature]):
+            _add_feature(forest, variance_floor, leaf, feature, dense[feature], out)
 
 
 @subkernel
 def _add_feature(forest: Forest, variance_floor: float, leaf: int, feature: int, value: float, out: Floats) -> None:
-    """Add the log-likelihoods of one feature, whatever its kind and whether or not the leaf has met missing values."""
+    """Add the log-likelihoods of one feature of any kind, with or without missing values in the leaf.
+
+    A value counted n times in s has the likelihood (n + 1) / (s + number of values).
+    """
     total = 0.0
     for c in range(len(out)):
-        total += forest.leaf_class[leaf, c, SEEN] - missing_weight(forest, leaf, feature, c)
+        total += observers.known_weight(forest, leaf, feature, c)
     if total == 0.0:
         return
     for c in range(len(out)):
-        seen = forest.leaf_class[leaf, c, SEEN] - missing_weight(forest, leaf, feature, c)
+        seen = observers.known_weight(forest, leaf, feature, c)
         if seen == 0.0:
             out[c] = -np.inf
         elif forest.kind[feature] == 0:
-            out[c] += _log_density(forest, variance_floor, leaf, feature, value, c, seen)
+            entry = look_up(forest.numeric, forest.leaf[leaf], layout.NUMERIC_START, feature)
+            mean, variance = (0.0, 0.0) if entry < 0 else observers.gaussian(forest.numeric.stat[entry, c], seen)
+            out[c] += _log_density(value, mean, max(variance, variance_floor))
         else:
             count, highest = value_count(forest, leaf, feature, int(value), c, seen)
             out[c] += math.log((count + 1.0) / (seen + highest + 1.0))
@@ -313,36 +295,29 @@ def value_count(forest: Forest, leaf: int, feature: int, value: int, c: int, see
     count = 0.0
     highest = 0
     for v in range(1, forest.kind[feature]):
-        weight = value_weight(forest, leaf, (v << VALUE_SHIFT) | feature, c)
+        weight = observers.value_weight(forest, leaf, (v << layout.VALUE_SHIFT) | feature, c)
         if weight > 0.0:
             highest = v
             nonzero += weight
             if v == value:
                 count = weight
-    return (difference(seen, nonzero) if value == 0 else count), highest
+    return (observers.difference(seen, nonzero) if value == 0 else count), highest
 
 
-@subkernel
-def _log_density(
-    forest: Forest, variance_floor: float, leaf: int, feature: int, value: float, c: int, seen: float
-) -> float:
-    row = forest.leaf[leaf]
-    entry = find(forest.numeric.key, forest.numeric.cells, row[NUMERIC_START], row[NUMERIC_ORDER] - 1, feature)
-    mean, variance = 0.0, 0.0
-    if entry >= 0:
-        mean, variance = gaussian(forest.numeric.stat, entry, c, seen)
-    variance = max(variance, variance_floor)
+@inlined
+def _log_density(value: float, mean: float, variance: float) -> float:
+    """Return -log(2 π variance) / 2 - (x - mean)² / (2 variance); without variance only the mean is possible."""
     distance = value - mean
     if variance > 0.0:
-        return -0.5 * (LOG_2_PI + math.log(variance)) - distance * distance * (0.5 / variance)
+        return -0.5 * (observers.LOG_2_PI + math.log(variance)) - distance * distance * (0.5 / variance)
     return 0.0 if distance == 0.0 else -np.inf
 
 
 @inlined
 def majority_class(forest: Forest, node: int) -> int:
-    """Return the first class with the largest count; -1 where nothing was counted yet."""
+    """Return the first class with the largest count; -1 before the first example."""
     best = -1
-    for c in range(forest.node[node, CLASSES]):
+    for c in range(forest.node[node, layout.CLASSES]):
         if best < 0 or forest.node_count[node, c] > forest.node_count[node, best]:
             best = c
     return best

@@ -1,14 +1,18 @@
 """What a leaf learns of its features.
 
-Absent features are zero, and a leaf stores only what was not zero; everything about zeros follows from the weight
-it has seen. With n the weight of value 1 of a binary feature and s the weight of the class, an example without
-any of the features has the log-likelihood Σ log((s - n + 1) / (s + 2)) over the features seen with that class. All
-terms change with s, but they need not be visited: for features with 8 n <= s + 1 the sum is a power series in
-1 / (s + 1) over the power sums of their counts, and of the others, the frequent ones, there are at most eight times
-as many as an example has non-zeros.
+Absent features are zero, and a leaf stores non-zero values only. All that concerns zeros follows from the weight the
+leaf has seen.
 
-For a numeric feature the same holds with densities. Where zeros are in the majority the density at zero is part of
-that base sum, and a value x changes it by x (2 m - x) / (2 v); the other features stand in a list of their own.
+Binary features: let n be the weight of value 1 and s the weight of the class. The *base sum*, the log-likelihood of an
+example in which all features are zero, is Σ log((s - n + 1) / (s + 2)) over the features seen with the class. Every
+term changes with s, but the terms need not be visited:
+
+- *Rare* features have 8 n <= s + 1. With m of them, r = 1 / (s + 1) and the power sums P_k = Σ n^k, their terms are
+  Σ log((s - n + 1) / (s + 2)) = m log((s + 1) / (s + 2)) - Σ_k P_k r^k / k. Twelve powers are enough.
+- *Frequent* features stand in a list. It has at most eight times as many as an example has non-zeros.
+
+Numeric features: the same with densities. Where most values are zero, the density at zero is part of the base sum, and
+a value x changes it by x (2 mean - x) / (2 variance). The mostly non-zero features stand in a list of their own.
 """
 
 from __future__ import annotations
@@ -17,42 +21,8 @@ import math
 from typing import TYPE_CHECKING
 
 from marlene.kernels.compile import inlined, subkernel
-from marlene.kernels.forest.state import (
-    ACTIVE_NUMERIC,
-    ACTIVE_PRESENCE,
-    BASE_NUMERIC,
-    BASE_PRESENCE,
-    CENTRE,
-    FREQUENT,
-    HIGH,
-    LOW,
-    MEAN,
-    MET_MISSING,
-    MISSING_VALUE,
-    MOSTLY_NONZERO,
-    NUMERIC_ORDER,
-    NUMERIC_START,
-    NUMERIC_USED,
-    POWER_SUMS,
-    POWERS,
-    PRESENCE_ORDER,
-    PRESENCE_START,
-    PRESENCE_USED,
-    SCALE,
-    SEEN,
-    SQUARES,
-    VALUE_SHIFT,
-    WEIGHT,
-)
-from marlene.kernels.forest.tables import SMALLEST_ORDER, append, find, find_after, first_look, move_block, order_for
-
-LOG_2_PI = math.log(2.0 * math.pi)
-RARE = 8.0
-TINY, HUGE = 1e-100, 1e100
-NO_VARIANCE = -1.0
-ROUNDING = 1e-12
-LEAST_VARIANCE = 1e-300  # anything less is none, for its inverse would be infinite
-
+from marlene.kernels.forest import state as layout
+from marlene.kernels.forest import tables
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Int32s, Ints
@@ -61,48 +31,49 @@ if TYPE_CHECKING:
     from marlene.kernels.forest.tables import Arena
     from marlene.kernels.forest.trees import Example
 
+LOG_2_PI = math.log(2.0 * math.pi)
+RARE = 8.0
+TINY, HUGE = 1e-100, 1e100
+NO_VARIANCE = -1.0
+ROUNDING = 1e-12
+LEAST_VARIANCE = 1e-300  # less counts as none, because its inverse would be infinite
+
 
 @inlined
 def presence_key(feature: int, value: float) -> int:
-    """Return the key under which a feature's value, or its being missing, is counted."""
+    """Return the key under which a value of a feature, or that it is missing (NaN), is counted."""
     if math.isnan(value):
-        return (MISSING_VALUE << VALUE_SHIFT) | feature
-    return (int(value) << VALUE_SHIFT) | feature
+        return (layout.MISSING_VALUE << layout.VALUE_SHIFT) | feature
+    return (int(value) << layout.VALUE_SHIFT) | feature
 
 
 @inlined
 def find_present(forest: Forest, leaf: int, example: Example, places: Ints) -> None:
-    """Write the entry of every value that is not a number in the leaf's presence table, -1 where there is none.
+    """Write for every value that is no number its entry in the leaf's presence table, or -1.
 
-    Tables of many leaves are not in the processor's cache. All cells are asked for before the first is looked at, so
-    that the memory is waited for once and not for every value.
+    The tables of many leaves are not in the processor's cache. The first loop requests all cells before the second one
+    reads any, so that the loop waits for memory once and not for every value.
     """
-    keys, index, kinds, indices, values = (
-        forest.presence.key,
-        forest.presence.cells,
-        forest.kind,
-        example.indices,
-        example.values,
-    )
-    start, order = forest.leaf[leaf, PRESENCE_START], forest.leaf[leaf, PRESENCE_ORDER] - 1
+    keys, index, kinds = forest.presence.key, forest.presence.cells, forest.kind
+    indices, values = example.indices, example.values
+    start, order = forest.leaf[leaf, layout.PRESENCE_START], forest.leaf[leaf, layout.PRESENCE_ORDER] - 1
     if order < 0:
-        for j in range(example.others, len(indices)):
-            places[j] = -1
+        places[example.others : len(indices)] = -1
         return
     for j in range(example.others, len(indices)):
         places[j] = 0
         if kinds[indices[j]] > 0 or math.isnan(values[j]):
-            places[j] = first_look(index, start, order, presence_key(indices[j], values[j]))
+            places[j] = tables.first_look(index, start, order, presence_key(indices[j], values[j]))
     for j in range(example.others, len(indices)):
         if places[j] == 0:
             places[j] = -1
         else:
-            places[j] = find_after(keys, index, start, order, presence_key(indices[j], values[j]), places[j])
+            places[j] = tables.find_after(keys, index, start, order, presence_key(indices[j], values[j]), places[j])
 
 
 @inlined
 def count_present(stat: Floats, places: Ints, y: int, first: int, last: int, counts: Floats) -> None:
-    """Write what entries say of a class, 0 for one that is not there; all are asked for before one is looked at."""
+    """Write the count of a class for every entry in `places`, 0 for -1; again, request all before reading any."""
     for j in range(first, last):
         counts[j] = stat[max(places[j], 0), y, 0] * (places[j] >= 0)
 
@@ -111,101 +82,105 @@ def count_present(stat: Floats, places: Ints, y: int, first: int, last: int, cou
 def observe(
     forest: Forest, leaf: int, example: Example, y: int, weight: float, variance_floor: float, space: Space
 ) -> None:
-    """Count an example in the leaf's tables, which have room for it."""
-    # Taking a field of a tuple counts references, so that loops work on arrays taken before.
-    row, state, lists = forest.leaf[leaf], forest.leaf_class[leaf, y], forest.leaf_list[leaf, y]
-    keys, index = forest.presence.key, forest.presence.cells
-    stat, listed = forest.presence.stat, forest.presence.listed
-    numeric_keys, numeric_index, numeric_stat = forest.numeric.key, forest.numeric.cells, forest.numeric.stat
-    kinds, indices, values = forest.kind, example.indices, example.values
-    places, counts = space.places, space.counts
-    before = state[SEEN]
-    state[SEEN] = before + weight
-    if example.n_numeric < len(indices):
-        find_present(forest, leaf, example, places)
-        count_present(stat, places, y, example.others, len(indices), counts)
-    entry = row[NUMERIC_START] - 1
-    for j in range(len(indices)):
-        feature = indices[j]
-        value = values[j]
-        kind = kinds[feature]
-        missing = math.isnan(value)
-        if kind == 0 and not missing:
-            # Features that come together were often met together, and then stand next to each other.
-            entry += 1
-            if entry >= row[NUMERIC_START] + row[NUMERIC_USED] or numeric_keys[entry] != feature:
-                start, order = row[NUMERIC_START], row[NUMERIC_ORDER] - 1
-                entry = find(numeric_keys, numeric_index, start, order, feature)
-                if entry < 0:
-                    entry = _new_entry(numeric_keys, numeric_index, row, NUMERIC_START, feature)
-            _add_value(numeric_stat, state, entry, value, y, weight)
-            continue
-        present = places[j]
-        if present < 0:
-            present = _new_entry(keys, index, row, PRESENCE_START, presence_key(feature, value))
-        if missing:
-            row[MET_MISSING] = 1
-        elif kind == 2:
-            count_rare(counts[j], listed, state, lists, present, row[PRESENCE_START], y, weight, before)
-        stat[present, y, 0] = counts[j] + weight
-    refresh_presence(stat, listed, row, state, lists, y)
+    """Count an example of class `y` in the leaf's tables, which have room for it, and refresh the base sums."""
+    seen_before = forest.leaf_class[leaf, y, layout.SEEN]
+    forest.leaf_class[leaf, y, layout.SEEN] = seen_before + weight
+    if example.n_numeric > 0:
+        _observe_numbers(forest, leaf, example, y, weight)
+    if example.n_numeric < len(example.indices):
+        _observe_present(forest, leaf, example, y, weight, seen_before, space)
+    refresh_presence(forest, leaf, y)
     if forest.n_numeric > 0:
-        refresh_numeric(numeric_stat, forest.numeric.listed, row, state, lists, y, variance_floor)
+        refresh_numeric(forest, leaf, y, variance_floor)
 
 
 @inlined
-def _new_entry(keys: Ints, index: Ints, row: Ints, column: int, key: int) -> int:
-    """Add a key to the leaf's table whose block, order and use stand from `column` on; return its entry."""
-    row[column + 2] += 1
-    return append(keys, index, row[column], row[column + 1] - 1, row[column + 2] - 1, key)
+def _observe_numbers(forest: Forest, leaf: int, example: Example, y: int, weight: float) -> None:
+    """Update the Gaussians of the numeric features."""
+    row, state, table = forest.leaf[leaf], forest.leaf_class[leaf, y], forest.numeric
+    kinds, indices, values, keys, stat = forest.kind, example.indices, example.values, table.key, table.stat
+    entry = row[layout.NUMERIC_START] - 1
+    for j in range(len(indices)):
+        feature, value = indices[j], values[j]
+        if kinds[feature] != 0 or math.isnan(value):
+            continue
+        # Features that come together were often met together. Their entries are then neighbours.
+        entry += 1
+        if entry >= row[layout.NUMERIC_START] + row[layout.NUMERIC_USED] or keys[entry] != feature:
+            entry = tables.look_up(table, row, layout.NUMERIC_START, feature)
+            if entry < 0:
+                entry = tables.new_entry(table, row, layout.NUMERIC_START, feature)
+        _add_value(stat[entry, y], state, value, weight)
 
 
 @inlined
-def _add_power_sums(sums: Floats, count: float, sign: float) -> None:
+def _observe_present(
+    forest: Forest, leaf: int, example: Example, y: int, weight: float, seen_before: float, space: Space
+) -> None:
+    """Count values of binary and nominal features, and missing values."""
+    row, state, lists, table = forest.leaf[leaf], forest.leaf_class[leaf, y], forest.leaf_list[leaf, y], forest.presence
+    kinds, indices, values, stat = forest.kind, example.indices, example.values, table.stat
+    places, counts = space.places, space.counts
+    find_present(forest, leaf, example, places)
+    count_present(stat, places, y, example.others, len(indices), counts)
+    start = row[layout.PRESENCE_START]
+    listed = table.listed[start:, y]
+    for j in range(example.others, len(indices)):
+        feature, value = indices[j], values[j]
+        missing = math.isnan(value)
+        if kinds[feature] == 0 and not missing:
+            continue
+        entry = places[j]
+        if entry < 0:
+            entry = tables.new_entry(table, row, layout.PRESENCE_START, presence_key(feature, value))
+        if missing:
+            row[layout.MET_MISSING] = 1
+        elif kinds[feature] == 2:
+            count_rare(state, lists, listed, entry - start + 1, counts[j], weight, seen_before)
+        stat[entry, y, 0] = counts[j] + weight
+
+
+@inlined
+def _add_power_sums(state: Floats, count: float, sign: float) -> None:
     power = count
-    for k in range(POWERS):
-        sums[POWER_SUMS + k] += sign * power
+    for k in range(layout.POWERS):
+        state[layout.POWER_SUMS + k] += sign * power
         power *= count
 
 
 @inlined
 def count_rare(
-    before: float,
-    listed: Int32s,
-    state: Floats,
-    lists: Int32s,
-    entry: int,
-    start: int,
-    y: int,
-    weight: float,
-    seen_before: float,
+    state: Floats, lists: Int32s, listed: Int32s, place: int, count: float, weight: float, seen_before: float
 ) -> None:
-    """Keep power sums and the list of frequent features true while a count grows by `weight`."""
-    if before == 0.0:
-        state[ACTIVE_PRESENCE] += 1.0
-    elif RARE * before > seen_before + 1.0:
+    """Update power sums and list of frequent features when the count of the entry at `place` grows by `weight`."""
+    if count == 0.0:
+        state[layout.ACTIVE_PRESENCE] += 1.0
+    elif RARE * count > seen_before + 1.0:  # in the list already
         return
     else:
-        _add_power_sums(state, before, -1.0)
-    now = before + weight
-    if RARE * now > state[SEEN] + 1.0:
-        listed[start + lists[FREQUENT], y] = entry - start + 1
-        lists[FREQUENT] += 1
+        _add_power_sums(state, count, -1.0)
+    now = count + weight
+    if RARE * now > state[layout.SEEN] + 1.0:
+        listed[lists[layout.FREQUENT]] = place
+        lists[layout.FREQUENT] += 1
     else:
         _add_power_sums(state, now, 1.0)
 
 
 @inlined
-def refresh_presence(stat: Floats, listed: Int32s, row: Ints, state: Floats, lists: Int32s, y: int) -> None:
-    """Compute the base sum of the binary features anew; frequent ones that have become rare leave their list."""
-    seen = state[SEEN]
-    start = row[PRESENCE_START]
+def refresh_presence(forest: Forest, leaf: int, y: int) -> None:
+    """Compute the base sum of the binary features: Σ log((s - n + 1) / (s + 2)), see above."""
+    state, lists = forest.leaf_class[leaf, y], forest.leaf_list[leaf, y]
+    start = forest.leaf[leaf, layout.PRESENCE_START]
+    counts, listed = forest.presence.stat[start:, y, 0], forest.presence.listed[start:, y]
+    seen = state[layout.SEEN]
+    # The frequent features, with one logarithm for many factors. Those that have become rare leave the list.
     total = 0.0
     product = 1.0
-    frequent = lists[FREQUENT]
+    frequent = lists[layout.FREQUENT]
     rarer = False
     for i in range(frequent - 1, -1, -1):
-        count = stat[start + listed[start + i, y] - 1, y, 0]
+        count = counts[listed[i] - 1]
         if RARE * count > seen + 1.0:
             product *= (seen - count + 1.0) / (seen + 2.0)
             if product < TINY:
@@ -215,90 +190,97 @@ def refresh_presence(stat: Floats, listed: Int32s, row: Ints, state: Floats, lis
             _add_power_sums(state, count, 1.0)
             rarer = True
     if rarer:
-        frequent = _drop_rare(stat, listed, start, frequent, y, seen)
-        lists[FREQUENT] = frequent
+        frequent = _drop_rare(counts, listed, frequent, seen)
+        lists[layout.FREQUENT] = frequent
+    # The rare features, by the power series.
     ratio = 1.0 / (seen + 1.0)
     power = ratio
     series = 0.0
-    for k in range(POWERS):
-        series += state[POWER_SUMS + k] * power / (k + 1)
+    for k in range(layout.POWERS):
+        series += state[layout.POWER_SUMS + k] * power / (k + 1)
         power *= ratio
-    rare = state[ACTIVE_PRESENCE] - frequent
-    state[BASE_PRESENCE] = rare * math.log1p(-1.0 / (seen + 2.0)) - series + (total + math.log(product))
+    rare = state[layout.ACTIVE_PRESENCE] - frequent
+    state[layout.BASE_PRESENCE] = rare * math.log1p(-1.0 / (seen + 2.0)) - series + (total + math.log(product))
 
 
 @subkernel
-def _drop_rare(stat: Floats, listed: Int32s, start: int, count: int, y: int, seen: float) -> int:
-    """Take the features that are frequent no more off their list; return how many remain."""
+def _drop_rare(counts: Floats, listed: Int32s, length: int, seen: float) -> int:
+    """Drop the features that are rare now from the list of frequent ones; return its new length."""
     kept = 0
-    for i in range(count):
-        place = listed[start + i, y]
-        listed[start + i, y] = 0
-        if RARE * stat[start + place - 1, y, 0] > seen + 1.0:
-            listed[start + kept, y] = place
+    for i in range(length):
+        place = listed[i]
+        listed[i] = 0
+        if RARE * counts[place - 1] > seen + 1.0:
+            listed[kept] = place
             kept += 1
     return kept
 
 
 @inlined
-def _add_value(stat: Floats, state: Floats, entry: int, value: float, y: int, weight: float) -> None:
-    """One update of the Gaussian over non-zero values with weight `weight`, not `weight` updates."""
-    if stat[entry, y, WEIGHT] == 0.0:
-        state[ACTIVE_NUMERIC] += 1.0
-        stat[entry, y, WEIGHT] = weight
-        stat[entry, y, MEAN] = value
-        stat[entry, y, LOW] = value
-        stat[entry, y, HIGH] = value
+def _add_value(stat: Floats, state: Floats, value: float, weight: float) -> None:
+    """Update the Gaussian over non-zero values by Welford's rule: one update of weight w, not w updates.
+
+    mean' = mean + w (x - mean) / n', squares' = squares + w (x - mean) (x - mean').
+    """
+    if stat[layout.WEIGHT] == 0.0:
+        state[layout.ACTIVE_NUMERIC] += 1.0
+        stat[layout.WEIGHT] = weight
+        stat[layout.MEAN] = value
+        stat[layout.LOW] = value
+        stat[layout.HIGH] = value
         return
-    stat[entry, y, LOW] = min(stat[entry, y, LOW], value)
-    stat[entry, y, HIGH] = max(stat[entry, y, HIGH], value)
-    stat[entry, y, WEIGHT] += weight
-    mean = stat[entry, y, MEAN]
-    now = mean + weight * (value - mean) / stat[entry, y, WEIGHT]
-    stat[entry, y, MEAN] = now
-    stat[entry, y, SQUARES] += weight * (value - mean) * (value - now)
+    stat[layout.LOW] = min(stat[layout.LOW], value)
+    stat[layout.HIGH] = max(stat[layout.HIGH], value)
+    stat[layout.WEIGHT] += weight
+    mean = stat[layout.MEAN]
+    now = mean + weight * (value - mean) / stat[layout.WEIGHT]
+    stat[layout.MEAN] = now
+    stat[layout.SQUARES] += weight * (value - mean) * (value - now)
 
 
 @inlined
 def difference(whole: float, part: float) -> float:
-    """Return whole - part; inherited weights are no whole numbers, and what is left by rounding is nothing."""
+    """Return whole - part, or 0 where only rounding is left (inherited weights are not whole numbers)."""
     rest = whole - part
     return rest if rest > ROUNDING * whole else 0.0
 
 
 @inlined
-def gaussian(stat: Floats, entry: int, y: int, seen: float) -> tuple[float, float]:
-    """Return mean and variance of a feature within a class of weight `seen`, zeros included."""
-    nonzero = stat[entry, y, WEIGHT]
-    mean = stat[entry, y, MEAN]
-    squares = stat[entry, y, SQUARES] + mean * mean * (nonzero * (seen - nonzero) / seen)
+def gaussian(stat: Floats, seen: float) -> tuple[float, float]:
+    """Return mean and variance of a feature within a class of weight `seen`, zeros included.
+
+    With n non-zero values of mean m among s: mean = m n / s, variance = (squares + m² n (s - n) / s) / (s - 1).
+    """
+    nonzero = stat[layout.WEIGHT]
+    mean = stat[layout.MEAN]
+    squares = stat[layout.SQUARES] + mean * mean * (nonzero * (seen - nonzero) / seen)
     variance = squares / (seen - 1.0) if seen > 1.0 else 0.0
     return mean * (nonzero / seen), (variance if variance > LEAST_VARIANCE else 0.0)
 
 
 @inlined
-def refresh_numeric(
-    stat: Floats, listed: Int32s, row: Ints, state: Floats, lists: Int32s, y: int, variance_floor: float
-) -> None:
-    """Compute every Gaussian of a class anew, the base sum over them and the list of mostly non-zero features.
+def refresh_numeric(forest: Forest, leaf: int, y: int, variance_floor: float) -> None:
+    """Compute all Gaussians of a class, the list of mostly non-zero features, and the base sum over the others.
 
-    A feature that is always zero has the density 1 / sqrt(2 π floor) there. The sum is taken relative to all features
-    being so, which is the same for every class: it need not be touched when features are added.
+    The base sum is Σ log density at 0 = -Σ (mean² / (2 variance) + log(2 π variance) / 2); of the listed features only
+    the second term is in it. A feature that was always zero has the density 1 / sqrt(2 π floor) there. The sum is taken
+    relative to that density for all features, which is the same for every class: a new feature changes nothing.
     """
-    seen = state[SEEN]
-    # A division takes longer than the rest of the loop: `gaussian` with two divisions for all features.
+    state, lists = forest.leaf_class[leaf, y], forest.leaf_list[leaf, y]
+    start = forest.leaf[leaf, layout.NUMERIC_START]
+    stop = start + forest.leaf[leaf, layout.NUMERIC_USED]
+    stat, places = forest.numeric.stat[start:stop, y], forest.numeric.listed[start:stop, y]
+    weights, means, sums = stat[:, layout.WEIGHT], stat[:, layout.MEAN], stat[:, layout.SQUARES]
+    centres, scales = stat[:, layout.CENTRE], stat[:, layout.SCALE]
+    seen = state[layout.SEEN]
+    # The formula of `gaussian` with two divisions for all features: a division takes longer than the rest of the loop.
     inverse = 1.0 / seen
     inverse_less_one = 1.0 / (seen - 1.0) if seen > 1.0 else 0.0
-    start = row[NUMERIC_START]
     total = 0.0
     logarithms = 0.0
     product = 1.0
     dispersed = 0
     n_listed = 0
-    stop = start + row[NUMERIC_USED]
-    stat, places = stat[start:stop, y], listed[start:stop, y]
-    weights, means, sums = stat[:, WEIGHT], stat[:, MEAN], stat[:, SQUARES]
-    centres, scales = stat[:, CENTRE], stat[:, SCALE]
     for i in range(len(places)):
         nonzero, mean, squares = weights[i], means[i], sums[i]
         if nonzero == 0.0:
@@ -311,7 +293,7 @@ def refresh_numeric(
         if variance > LEAST_VARIANCE:
             scale = 0.5 / variance
             dispersed += 1
-            if TINY < variance < HUGE:
+            if TINY < variance < HUGE:  # one logarithm for many factors
                 product *= variance
                 if not TINY < product < HUGE:
                     logarithms += math.log(product)
@@ -324,34 +306,33 @@ def refresh_numeric(
             n_listed += 1
         else:
             total -= mean * mean * scale
-    for i in range(n_listed, lists[MOSTLY_NONZERO]):
-        places[i] = 0
-    lists[MOSTLY_NONZERO] = n_listed
+    places[n_listed : lists[layout.MOSTLY_NONZERO]] = 0
+    lists[layout.MOSTLY_NONZERO] = n_listed
     total -= 0.5 * (dispersed * LOG_2_PI + (logarithms + math.log(product)))
     if variance_floor > 0.0:
-        total += 0.5 * state[ACTIVE_NUMERIC] * (LOG_2_PI + math.log(variance_floor))
-    state[BASE_NUMERIC] = total
+        total += 0.5 * state[layout.ACTIVE_NUMERIC] * (LOG_2_PI + math.log(variance_floor))
+    state[layout.BASE_NUMERIC] = total
 
 
 @inlined
 def mostly_nonzero(weight: float, scale: float, seen: float) -> bool:
-    """Tell whether a feature's density at zero is left out of the base sum, where it might be tiny."""
+    """Tell whether the base sum leaves out a feature's density at zero, because it might be tiny."""
     return 2.0 * weight > seen or scale < 0.0
 
 
 @subkernel
-def missing_weight(forest: Forest, leaf: int, feature: int, y: int) -> float:
-    """Return the weight of the examples of class `y` that came to the leaf without a value of the feature."""
-    if forest.leaf[leaf, MET_MISSING] == 0:
-        return 0.0
-    return value_weight(forest, leaf, (MISSING_VALUE << VALUE_SHIFT) | feature, y)
+def known_weight(forest: Forest, leaf: int, feature: int, y: int) -> float:
+    """Return the weight of the leaf's examples of class `y` in which the feature was not missing."""
+    seen = float(forest.leaf_class[leaf, y, layout.SEEN])
+    if forest.leaf[leaf, layout.MET_MISSING] == 0:
+        return seen
+    return seen - value_weight(forest, leaf, (layout.MISSING_VALUE << layout.VALUE_SHIFT) | feature, y)
 
 
 @subkernel
 def value_weight(forest: Forest, leaf: int, key: int, y: int) -> float:
     """Return the weight of class `y` counted under a presence key."""
-    row = forest.leaf[leaf]
-    entry = find(forest.presence.key, forest.presence.cells, row[PRESENCE_START], row[PRESENCE_ORDER] - 1, key)
+    entry = tables.look_up(forest.presence, forest.leaf[leaf], layout.PRESENCE_START, key)
     return 0.0 if entry < 0 else float(forest.presence.stat[entry, y, 0])
 
 
@@ -369,32 +350,33 @@ def _order_needed(forest: Forest, table: Arena, row: Ints, column: int, example:
         feature, value = indices[j], values[j]
         if (kinds[feature] == 0 and not math.isnan(value)) == numeric:
             key = feature if numeric else presence_key(feature, value)
-            new += find(keys, index, start, order, key) < 0
+            new += tables.find(keys, index, start, order, key) < 0
     if used + new <= capacity:
         return int(order)
-    return max(SMALLEST_ORDER, order_for(used + new))
+    return max(tables.SMALLEST_ORDER, tables.order_for(used + new))
 
 
 @inlined
 def surely_fits(forest: Forest, leaf: int, example: Example) -> bool:
     """Tell whether a leaf's tables have room for an example even if all its features are new to them."""
     row = forest.leaf[leaf]
-    n = example.n_numeric
-    numeric = row[NUMERIC_USED] + n <= (1 << row[NUMERIC_ORDER]) >> 1 or row[NUMERIC_USED] == forest.n_numeric
-    return bool(numeric and row[PRESENCE_USED] + len(example.indices) - n <= (1 << row[PRESENCE_ORDER]) >> 1)
+    used, n = row[layout.NUMERIC_USED], example.n_numeric
+    numeric = used + n <= (1 << row[layout.NUMERIC_ORDER]) >> 1 or used == forest.n_numeric
+    present = row[layout.PRESENCE_USED] + len(example.indices) - n
+    return bool(numeric and present <= (1 << row[layout.PRESENCE_ORDER]) >> 1)
 
 
 @subkernel
 def entries_needed(forest: Forest, leaf: int, example: Example) -> tuple[int, int]:
-    """Return how many further entries of the two arenas an example may need; -1 stands for an empty leaf."""
+    """Return how many new entries of the two arenas an example may need; leaf -1 is an empty leaf."""
     if leaf < 0:
-        size = 1 << max(SMALLEST_ORDER, order_for(len(example.indices)))
+        size = 1 << max(tables.SMALLEST_ORDER, tables.order_for(len(example.indices)))
         return size, size
     row = forest.leaf[leaf]
-    presence_order = _order_needed(forest, forest.presence, row, PRESENCE_START, example, False)
-    numeric_order = _order_needed(forest, forest.numeric, row, NUMERIC_START, example, True)
-    presence = 1 << presence_order if presence_order >= row[PRESENCE_ORDER] else 0
-    numeric = 1 << numeric_order if numeric_order >= row[NUMERIC_ORDER] else 0
+    presence_order = _order_needed(forest, forest.presence, row, layout.PRESENCE_START, example, False)
+    numeric_order = _order_needed(forest, forest.numeric, row, layout.NUMERIC_START, example, True)
+    presence = 1 << presence_order if presence_order >= row[layout.PRESENCE_ORDER] else 0
+    numeric = 1 << numeric_order if numeric_order >= row[layout.NUMERIC_ORDER] else 0
     if forest.inherit:  # a split copies the tables for every branch
         presence += forest.widest << presence_order if presence_order >= 0 else 0
         numeric += forest.widest << numeric_order if numeric_order >= 0 else 0
@@ -405,11 +387,9 @@ def entries_needed(forest: Forest, leaf: int, example: Example) -> tuple[int, in
 def make_room(forest: Forest, leaf: int, example: Example) -> None:
     """Move the tables of a leaf into larger blocks where an example needs them; the arenas have room."""
     row = forest.leaf[leaf]
-    order = _order_needed(forest, forest.presence, row, PRESENCE_START, example, False)
-    if order >= row[PRESENCE_ORDER]:
-        start = move_block(forest.presence, row[PRESENCE_START], row[PRESENCE_ORDER] - 1, row[PRESENCE_USED], order)
-        row[PRESENCE_START], row[PRESENCE_ORDER] = start, order + 1
-    order = _order_needed(forest, forest.numeric, row, NUMERIC_START, example, True)
-    if order >= row[NUMERIC_ORDER]:
-        start = move_block(forest.numeric, row[NUMERIC_START], row[NUMERIC_ORDER] - 1, row[NUMERIC_USED], order)
-        row[NUMERIC_START], row[NUMERIC_ORDER] = start, order + 1
+    order = _order_needed(forest, forest.presence, row, layout.PRESENCE_START, example, False)
+    if order >= row[layout.PRESENCE_ORDER]:
+        tables.move_table(forest.presence, row, layout.PRESENCE_START, order)
+    order = _order_needed(forest, forest.numeric, row, layout.NUMERIC_START, example, True)
+    if order >= row[layout.NUMERIC_ORDER]:
+        tables.move_table(forest.numeric, row, layout.NUMERIC_START, order)

@@ -12,44 +12,42 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Int32s, Ints
 
 
-# Columns of Forest.tree. ROOT is a node from 1; 0 while the tree was not trained.
-ROOT, SPLITS, LEAVES, DEPTH, ALIVE = range(5)
-TREE_COLUMNS = 5
+# The columns of the arrays. The last name of a group is the number of columns.
+
+# Columns of Forest.tree. ROOT is a node, counted from 1; 0 before the first training.
+ROOT, SPLITS, LEAVES, DEPTH, ALIVE, TREE_COLUMNS = range(6)
 
 # Columns of Forest.node. CHILDREN is the first of a block of nodes, HEAVIEST the branch a missing value takes,
 # CLASSES one more than the largest class counted here.
-STATE, FEATURE, TEST, CHILDREN, BRANCHES, HEAVIEST, LEAF, LEVEL, CLASSES = range(9)
-NODE_COLUMNS = 9
+STATE, FEATURE, TEST, CHILDREN, BRANCHES, HEAVIEST, LEAF, LEVEL, CLASSES, NODE_COLUMNS = range(10)
 ABSENT, IS_LEAF, IS_SPLIT = range(3)
 NUMERIC_TEST, EQUALS_TEST, MULTIWAY_TEST = range(3)
 
-# Columns of Forest.leaf: block, order + 1 (0: no block) and number of entries of its two tables, and whether it
-# has met a missing value.
-PRESENCE_START, PRESENCE_ORDER, PRESENCE_USED, NUMERIC_START, NUMERIC_ORDER, NUMERIC_USED, MET_MISSING = range(7)
-LEAF_COLUMNS = 7
+# Columns of Forest.leaf: start, order + 1 and used entries of the two tables (see forest/tables.py), and whether the
+# leaf has met a missing value. The presence table counts values of binary and nominal features and missing values; the
+# numeric table describes numeric features.
+PRESENCE_START, PRESENCE_ORDER, PRESENCE_USED = range(3)
+NUMERIC_START, NUMERIC_ORDER, NUMERIC_USED, MET_MISSING, LEAF_COLUMNS = range(3, 8)
 
 # Columns of Forest.leaf_weight.
-LAST_ATTEMPT, MAJORITY_CORRECT, BAYES_CORRECT, WEIGHTS_SQUARED = range(4)
-LEAF_WEIGHT_COLUMNS = 4
+LAST_ATTEMPT, MAJORITY_CORRECT, BAYES_CORRECT, WEIGHTS_SQUARED, LEAF_WEIGHT_COLUMNS = range(5)
 
-# Columns of Forest.leaf_class, per class: weight observed, log-likelihood of an example whose features are all
-# zero (two parts), number of binary and of numeric features seen non-zero, and power sums of the counts of the
-# binary features that are rare here (see kernels/observers.py).
+# Columns of Forest.leaf_class, per class (see forest/observers.py): weight observed; log-likelihood of an example whose
+# features are all zero (two parts); number of binary and of numeric features seen non-zero; power sums of the counts of
+# rare binary features.
 SEEN, BASE_PRESENCE, BASE_NUMERIC, ACTIVE_PRESENCE, ACTIVE_NUMERIC, POWER_SUMS = range(6)
 POWERS = 12
 LEAF_CLASS_COLUMNS = POWER_SUMS + POWERS
 
-# Columns of Forest.leaf_list, per class: the length of the list of frequent binary features and of the list of numeric
-# features that are mostly non-zero; the tables hold both.
-FREQUENT, MOSTLY_NONZERO = range(2)
-LEAF_LIST_COLUMNS = 2
+# Columns of Forest.leaf_list, per class: the lengths of the lists of frequent binary features and of mostly non-zero
+# numeric features. The lists themselves are in the tables.
+FREQUENT, MOSTLY_NONZERO, LEAF_LIST_COLUMNS = range(3)
 
 # Columns of the numeric table's stat, per class: weight, mean, sum of squared deviations, least and greatest of the
-# values that are not zero; mean and 1 / (2 variance) of all values, zeros included (negative: no variance at all).
-WEIGHT, MEAN, SQUARES, LOW, HIGH, CENTRE, SCALE = range(7)
-NUMERIC_COLUMNS = 7
+# non-zero values; mean and 1 / (2 variance) of all values, zeros included (negative: no variance).
+WEIGHT, MEAN, SQUARES, LOW, HIGH, CENTRE, SCALE, NUMERIC_COLUMNS = range(8)
 
-# A presence key is value << 32 | feature; a missing value counts as one of its own.
+# A presence key is value << 32 | feature. A missing value has a code of its own.
 VALUE_SHIFT = 32
 MISSING_VALUE = (1 << 30) - 1
 FEATURE_MASK = (1 << VALUE_SHIFT) - 1
@@ -84,7 +82,7 @@ class Forest(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The parameters of a forest, as the kernels want them."""
+    """The parameters of a forest, as the kernels take them."""
 
     grace_period: float
     log_inverse_delta: float
@@ -94,11 +92,19 @@ class Settings(NamedTuple):
     max_depth: int
     max_nodes: int
     variance_floor: float
-    effective: bool
+    effective_size: bool
+
+
+class SplitTest(NamedTuple):
+    """The test of a split: a feature, `NUMERIC_TEST`, `EQUALS_TEST` or `MULTIWAY_TEST`, and a threshold or value."""
+
+    feature: int
+    type: int
+    value: float
 
 
 def empty_table(capacity: int, n_classes: int, columns: int) -> Arena:
-    """Return an arena of `capacity` entries, none of them used."""
+    """Return an arena of `capacity` unused entries."""
     return Arena(
         key=np.zeros(capacity, np.int64),
         stat=np.zeros((capacity, n_classes, columns)),
@@ -110,7 +116,7 @@ def empty_table(capacity: int, n_classes: int, columns: int) -> Arena:
 
 
 def empty_forest(kind: Ints, n_classes: int, inherit: bool = False) -> Forest:
-    """Return a forest without trees; `kind` holds 0 for a numeric feature, else its number of values."""
+    """Return a forest without trees; `kind` holds 0 for a numeric feature, else the number of values."""
     nodes = leaves = 8
     return Forest(
         tree=np.zeros((8, TREE_COLUMNS), np.int64),

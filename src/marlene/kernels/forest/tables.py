@@ -1,8 +1,11 @@
-"""Growing hash tables that share one arena: what every leaf of a forest remembers of the features it has seen.
+"""Growing hash tables in one shared arena: what every leaf of a forest remembers of the features it has seen.
 
-A table is a block of 2^order entries in insertion order plus an index of twice as many cells (open addressing,
-jumping on by a hash). Blocks that are given back are kept in one free list per order and used again. Entries are
-referred to by their place within the block, counted from 1 (0 is none), so that a block can be moved.
+A table is a block of 2^order entries in insertion order, plus an index of twice as many cells (open addressing with
+hashed jumps). Freed blocks go to one free list per order and are used again. A list refers to an entry by its place
+within the block, counted from 1 (0: none), so that a block can be moved.
+
+A leaf describes its table in three neighbouring columns of its row: the start of the block, the order + 1 (0: no
+block) and the number of entries in use. Functions take the row and the first of these columns.
 """
 
 from __future__ import annotations
@@ -30,18 +33,18 @@ class Arena(NamedTuple):
     Attributes
     ----------
     key
-        What an entry is about; in a free block the first one links to the next free block.
+        The key of every entry. In a free block the first key links to the next free block.
     stat
-        Numbers of an entry (entries × classes × columns).
+        Statistics of an entry (entries × classes × columns).
     listed
-        A list of entries per class (entries × classes), as places within the block from 1, in the block's first rows.
+        One list of entries per class (entries × classes): places from 1, in the first rows of the block.
     cells
-        The index: two cells per entry: a place within the block from 1, and above it the key's tag, or 0. Most tags say
-        all of their key, so that it need not be looked up.
+        The index, two cells per entry: 0 if empty, else a place from 1 with the tag of its key in the upper half. Most
+        tags identify their key, so that the key itself need not be read.
     free
         For every order the first free block from 1, or 0.
     top
-        The number of entries that are, or were, in use (an array of one).
+        The number of entries ever used (an array of one).
     """
 
     key: Ints
@@ -63,7 +66,7 @@ def order_for(count: int) -> int:
 
 @inlined
 def allocate(free: Ints, top: Ints, link: Ints, order: int) -> int:
-    """Return the start of a block; the caller knows that there is room."""
+    """Return the start of a new block. The caller has checked that there is room."""
     if free[order] > 0:
         start = free[order] - 1
         free[order] = link[start]
@@ -83,18 +86,19 @@ def release(free: Ints, link: Ints, start: int, order: int) -> None:
 
 @inlined
 def first_cell(key: int, order: int) -> int:
-    """Return the cell to look into first: neighbours have different ones, and so have keys at regular distances.
+    """Return the first cell to look into; it differs for neighbouring keys and for keys at regular distances.
 
-    With a cell for every feature there are no collisions at all.
+    With a cell for every feature there are no collisions.
     """
     return int((key + (key >> 9) + (key >> 18) + 37 * (key >> 32)) & ((2 << order) - 1))
 
 
 @inlined
 def next_cell(cell: int, key: int, order: int) -> int:
-    """Return the cell to look into after another, as if by chance, so that long runs of full cells do no harm.
+    """Return the cell to look into after another.
 
-    This is a congruential generator of full period: in the end every cell is looked into.
+    The order is pseudo-random, so that long runs of full cells do no harm. It comes from a congruential generator of
+    full period, which visits every cell.
     """
     step = np.int64((np.uint64(key) * FIBONACCI) >> MIDDLE_BITS) | 1
     return int((5 * cell + step) & ((2 << order) - 1))
@@ -102,9 +106,9 @@ def next_cell(cell: int, key: int, order: int) -> int:
 
 @inlined
 def _tag(key: int) -> int:
-    """Return what a cell tells of a key: all, unless it is marked as ambiguous.
+    """Return the tag of a key: 29 bits of the feature and one of the value; marked ambiguous if that is not all.
 
-    Keys of a table of numbers have no upper half, and that of the value 1 of a binary feature is 1.
+    Most keys fit: those of numeric features have no upper half, and a binary feature's upper half is 1.
     """
     plain = key >> (TAG_SHIFT + 1) == 0 and (key >> 29) & 7 == 0
     return (key & ((1 << 29) - 1)) | ((key >> TAG_SHIFT) & 1) << 29 | (0 if plain else AMBIGUOUS)
@@ -112,7 +116,7 @@ def _tag(key: int) -> int:
 
 @inlined
 def find(keys: Ints, index: Ints, start: int, order: int, key: int) -> int:
-    """Return the entry of `key` in the block, or -1; a table without a block has order -1."""
+    """Return the entry of `key` in a block, or -1. A table without a block has order -1."""
     if order < 0:
         return -1
     tag = _tag(key)
@@ -129,14 +133,20 @@ def find(keys: Ints, index: Ints, start: int, order: int, key: int) -> int:
 
 
 @inlined
+def look_up(table: Arena, row: Ints, column: int, key: int) -> int:
+    """Return the entry of `key` in a leaf's table, or -1."""
+    return find(table.key, table.cells, row[column], row[column + 1] - 1, key)
+
+
+@inlined
 def first_look(index: Ints, start: int, order: int, key: int) -> int:
-    """Return what stands in the first cell of a key: what `find` needs to begin with."""
+    """Return the content of a key's first cell."""
     return int(index[2 * start + first_cell(key, order)])
 
 
 @inlined
 def find_after(keys: Ints, index: Ints, start: int, order: int, key: int, found: int) -> int:
-    """Return the entry of a key, or -1, after a first look, which found something."""
+    """Return the entry of a key, or -1, given what `first_look` found (not 0)."""
     tag = _tag(key)
     if found >> TAG_SHIFT == tag and tag < AMBIGUOUS:
         return int(start + (found & PLACE_MASK) - 1)
@@ -145,7 +155,7 @@ def find_after(keys: Ints, index: Ints, start: int, order: int, key: int, found:
 
 @inlined
 def append(keys: Ints, index: Ints, start: int, order: int, used: int, key: int) -> int:
-    """Add an entry for a key that is not there yet; the block has room for it."""
+    """Add an entry for a new key; the block has room for it."""
     cell = first_cell(key, order)
     while index[2 * start + cell] != 0:
         cell = next_cell(cell, key, order)
@@ -154,33 +164,35 @@ def append(keys: Ints, index: Ints, start: int, order: int, used: int, key: int)
     return start + used
 
 
+@inlined
+def new_entry(table: Arena, row: Ints, column: int, key: int) -> int:
+    """Add a new key to a leaf's table, which has room; return its entry."""
+    row[column + 2] += 1
+    return append(table.key, table.cells, row[column], row[column + 1] - 1, row[column + 2] - 1, key)
+
+
 @subkernel
-def free_block(table: Arena, start: int, order: int) -> None:
-    """Clear a block and give it back."""
-    if order < 0:
+def free_table(table: Arena, row: Ints, column: int) -> None:
+    """Clear the block of a leaf's table and free it; the row is left as it is."""
+    if row[column + 1] == 0:
         return
-    end = start + (1 << order)
-    for entry in range(start, end):
-        table.key[entry] = 0
-        for c in range(table.stat.shape[1]):
-            table.listed[entry, c] = 0
-            for column in range(table.stat.shape[2]):
-                table.stat[entry, c, column] = 0.0
-    for cell in range(2 * start, 2 * end):
-        table.cells[cell] = 0
-    release(table.free, table.key, start, order)
+    start, end = row[column], row[column] + (1 << (row[column + 1] - 1))
+    table.key[start:end] = 0
+    table.listed[start:end, :] = 0
+    table.stat[start:end, :, :] = 0.0
+    table.cells[2 * start : 2 * end] = 0
+    release(table.free, table.key, start, row[column + 1] - 1)
 
 
 @subkernel
-def move_block(table: Arena, start: int, order: int, used: int, new_order: int) -> int:
-    """Move a table into a block of another order; return where that begins."""
-    new_start = allocate(table.free, table.top, table.key, new_order)
-    if order >= 0:
-        for place in range(used):
-            for c in range(table.stat.shape[1]):
-                table.listed[new_start + place, c] = table.listed[start + place, c]
-                for column in range(table.stat.shape[2]):
-                    table.stat[new_start + place, c, column] = table.stat[start + place, c, column]
-            append(table.key, table.cells, new_start, new_order, place, table.key[start + place])
-        free_block(table, start, order)
-    return new_start
+def move_table(table: Arena, row: Ints, column: int, order: int) -> None:
+    """Move a leaf's table into a new block of another order."""
+    old, new = row[column], allocate(table.free, table.top, table.key, order)
+    for place in range(row[column + 2]):
+        for c in range(table.stat.shape[1]):
+            table.listed[new + place, c] = table.listed[old + place, c]
+            for stat in range(table.stat.shape[2]):
+                table.stat[new + place, c, stat] = table.stat[old + place, c, stat]
+        append(table.key, table.cells, new, order, place, table.key[old + place])
+    free_table(table, row, column)
+    row[column], row[column + 1] = new, order + 1
