@@ -8,20 +8,17 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
 
 
+# The columns of the arrays. The last name of a group is the number of columns.
+
 # Columns of TargetTrees.node: input of the test (-1: a leaf), first of the two children, place of the leaf.
-INPUT, CHILDREN, LEAF = range(3)
-NODE_COLUMNS = 3
-# Columns of leaf: weight seen, weight at the last attempt to split, weight the perceptron has seen (inherited).
-SEEN, LAST_ATTEMPT, PRACTICE = range(3)
-LEAF_COLUMNS = 3
-# Columns of leaf_target: weight and sum for the mean (estimates of the split included), sum observed here, faded
+INPUT, CHILDREN, LEAF, NODE_COLUMNS = range(4)
+# Columns of leaf: weight seen, weight at the last attempt to split, weight the perceptron has seen (with its parents).
+SEEN, LAST_ATTEMPT, PRACTICE, LEAF_COLUMNS = range(4)
+# Columns of leaf_target: weight and sum for the mean (with the estimates of the split), sum observed here, faded
 # absolute errors of mean and perceptron, sum of the absolute weights of the perceptron.
-MEAN_WEIGHT, MEAN_SUM, OWN_SUM, MEAN_ERROR, PERCEPTRON_ERROR, NORM = range(6)
-TARGET_COLUMNS = 6
-# Columns of leaf_input, of the values that are not zero: weight, sum, sum of squares, least, greatest, and 1 if one
-# was not 1.
-COUNT, SUM, SQUARES, LOW, HIGH, NUMBERS = range(6)
-INPUT_COLUMNS = 6
+MEAN_WEIGHT, MEAN_SUM, OWN_SUM, MEAN_ERROR, PERCEPTRON_ERROR, NORM, TARGET_COLUMNS = range(7)
+# Columns of leaf_input, of the non-zero values: weight, sum, sum of squares, least, greatest, and 1 if any was not 1.
+COUNT, SUM, SQUARES, LOW, HIGH, NUMBERS, INPUT_COLUMNS = range(7)
 # Columns of leaf_moment.
 MOMENT_SUM, MOMENT_SQUARES = range(2)
 
@@ -32,9 +29,9 @@ class TargetTrees(NamedTuple):
     Attributes
     ----------
     node, node_value
-        Tests and leaves; thresholds.
+        Tests and leaves; thresholds of the tests.
     top
-        Numbers of nodes and leaves in use.
+        Number of nodes and number of leaves in use.
     total
         Weight of all examples (an array of one).
     input_sum, target_sum
@@ -48,7 +45,7 @@ class TargetTrees(NamedTuple):
     leaf_moment
         Sum and sum of squares of the inputs where the target is 1: leaves × numeric inputs × targets × 2.
     place
-        Of every input, its number among the numeric ones; -1 if it is 0/1.
+        The number of every input among the numeric ones; -1 for 0/1 inputs.
     """
 
     node: Ints
@@ -67,7 +64,7 @@ class TargetTrees(NamedTuple):
 
 
 class MultiTargetSettings(NamedTuple):
-    """The parameters of a tree, as the kernels want them."""
+    """The parameters of a tree, as the kernels take them."""
 
     grace_period: float
     log_inverse_delta: float
