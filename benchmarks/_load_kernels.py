@@ -19,7 +19,7 @@ def load_forest(trees: Any) -> None:  # noqa: ANN401 (a module)
 
 
 def load_detectors(drift: Any) -> None:  # noqa: ANN401
-    for name in drift.BANKS:
+    for name in drift.DETECTOR_BANKS:
         bank = drift.make_bank(name)
         bank.update(bank.add(), [True], [1])
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from marlene._common.errors import MarleneError
-from marlene.drift import BANKS, DRIFT, ADWINBank, DDMBank, DDMOCIBank, NoneBank, OracleBank
+from marlene.drift import DETECTOR_BANKS, DRIFT, ADWINBank, DDMBank, DDMOCIBank, NoneBank, OracleBank
 from marlene.kernels.compile import kernel
 from marlene.kernels.drift import adwin as adwin_kernels
 from marlene.kernels.drift import detectors as kernels
 
-EACH_BANK = pytest.mark.parametrize("bank_class", BANKS.values(), ids=BANKS)
+EACH_BANK = pytest.mark.parametrize("bank_class", DETECTOR_BANKS.values(), ids=DETECTOR_BANKS)
 
 
 def copy_by_state(bank):
@@ -233,10 +233,11 @@ def test_adwin_refuses_what_is_not_finite():
 
 def test_adwin_without_a_free_row_forgets_its_oldest_inputs():
     values = np.random.default_rng(2).random(500)
-    arrays = adwin_kernels.new_adwin(1, rows=3)
+    three_rows = {name: (3, *shape[1:]) for name, shape in adwin_kernels.ADWIN_SHAPES.items()}
+    arrays = kernels.new_arrays(adwin_kernels.ADWINArrays, 1, three_rows)
     parameters = adwin_kernels.ADWINParameters(delta=0.002)
     for t, value in enumerate(values):
-        adwin_kernels.adwin_value_step(arrays, parameters, 0, value)
+        adwin_kernels.adwin_step(arrays, parameters, 0, value)
         width = arrays.width[0]
         assert width == t + 1 if t < 30 else 28 <= width <= 35
         window = values[t + 1 - width : t + 1]
@@ -270,12 +271,11 @@ def run_block(banks, correct, truth, signals):
     for t in range(correct.shape[0]):
         for i in range(correct.shape[1]):
             signals[t, i, 0] = kernels.ddm_oci_step(oci, oci_parameters, i, correct[t, i], truth[t, i])
-            signals[t, i, 1] = kernels.ddm_step(ddm, ddm_parameters, i, correct[t, i], truth[t, i])
-            signals[t, i, 2] = adwin_kernels.adwin_step(adwin, adwin_parameters, i, correct[t, i], truth[t, i])
+            signals[t, i, 1] = kernels.ddm_step(ddm, ddm_parameters, i, correct[t, i])
+            signals[t, i, 2] = adwin_kernels.adwin_step(adwin, adwin_parameters, i, 1.0 - correct[t, i])
             if t % 390 == i:
                 kernels.ddm_oci_reset(oci, i)
                 kernels.ddm_reset(ddm, i)
-                adwin_kernels.adwin_reset(adwin, i)
 
 
 def test_other_kernels_can_drive_the_detectors_of_a_bank():
@@ -292,7 +292,7 @@ def test_other_kernels_can_drive_the_detectors_of_a_bank():
     for kind, bank in enumerate(banks):
         for t in range(400):
             assert bank.update(range(4), correct[t], truth[t]).tolist() == signals[t, :, kind].tolist()
-            bank.reset([t % 390] if t % 390 < 4 else [])
+            bank.reset([t % 390] if t % 390 < 4 and bank.name != "adwin" else [])
         assert signals[:, :, kind].any()
     assert driven == banks
 

@@ -14,9 +14,9 @@ from river import base, checks, drift
 from marlene._common.errors import MarleneError
 from marlene.drift import (
     ADWIN,
-    BANKS,
     DDM,
     DDMOCI,
+    DETECTOR_BANKS,
     DRIFT,
     IN_CONTROL,
     WARNING,
@@ -280,7 +280,7 @@ def test_a_river_bank_is_for_rivers_detectors(wrong, message):
 @pytest.mark.parametrize("name", ["ddm-oci", "ddm", "adwin", "none", "oracle"])
 def test_a_bank_by_name(name):
     bank = make_bank(name)
-    assert type(bank) is BANKS[name]
+    assert type(bank) is DETECTOR_BANKS[name]
     assert make_bank(bank.settings()) == bank
     assert len(bank) == 0
 

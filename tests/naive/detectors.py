@@ -132,8 +132,8 @@ class NaiveDDM:
 class NaiveADWIN:
     """Bifet and Gavaldà's adaptive window in exponential buckets, as in MOA (golden README section d).
 
-    ``raw_change`` says that the window was cut at this input, ``change`` that moreover the estimate is
-    higher than before the input: with errors as inputs, a drift for the worse.
+    ``raw_change``: the window was cut at this input. ``change``: and its mean is higher than before the input; with
+    errors as inputs, a drift for the worse.
     """
 
     buckets_per_row = 5

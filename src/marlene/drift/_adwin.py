@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,36 +10,44 @@ from river import base
 
 from marlene._common.errors import MarleneError
 from marlene.drift._bank import DRIFT, ArrayBank
-from marlene.drift._checks import as_factor, as_values
+from marlene.drift._checks import as_values
 from marlene.drift._single import THE_ONE, SingleDetector
 from marlene.kernels.drift import adwin as kernels
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from marlene._common.arrays import Bools, Codes, Ints
+    from marlene._common.arrays import Bools, Codes, Floats, Ints
 
 
-class ADWINBank(ArrayBank[kernels.ADWINArrays, kernels.ADWINParameters]):
+@dataclass(eq=False, repr=False)
+class ADWINSettings:
+    """The parameters of ADWIN."""
+
+    delta: float = 0.002
+
+
+@dataclass(eq=False, repr=False)
+class ADWINBank(ADWINSettings, ArrayBank[kernels.ADWINArrays, kernels.ADWINParameters]):
     """ADWIN detectors, which watch whether the mean of the inputs rises within a window of adaptive length.
 
-    The window [1]_ takes every input and, every 32 inputs, loses its oldest part as long as an older and a newer part
-    of it have means that differ more than chance allows. There is drift when the window was cut *and* its mean is
-    higher than before the input: with errors as inputs, a change for the worse. The inputs of `update` are the errors
-    (1 where not correct); `update_values` takes any numbers. There are no warnings, and the true class plays no part.
+    The window [1]_ takes every input. Every 32 inputs it is cut: its oldest part is dropped as long as the means of an
+    older and a newer part differ more than chance allows. There is drift when the window was cut *and* its mean is
+    higher than before the input; with errors as inputs, a change for the worse. The inputs of `update` are errors (1 if
+    not correct); `update_values` takes any numbers. There are no warnings, and the true class is not used.
 
-    After a drift a detector does not start afresh, because what is left in its window is the new concept. Buckets
-    and bounds are those of MOA; River's ADWIN reports changes for the better, too, and forgets everything at each.
+    After a drift a detector does not start afresh: the rest of its window is the new concept. Buckets and bounds are
+    those of MOA. River's ADWIN also reports changes for the better, and forgets everything at each change.
 
     Parameters
     ----------
     delta
-        Confidence: about how often a cut at a stationary stream is accepted.
+        Confidence: the approximate probability of a cut in a stationary stream.
 
     Notes
     -----
     The window is an exponential histogram (section 3.2 of the paper): 32 rows with up to 5 buckets of 2**row inputs
-    each. A detector takes 2.6 kB whatever its width. A window of more than 2·10¹⁰ inputs loses its oldest ones.
+    each. A detector takes 2.6 kB at any width. A window of more than 2·10¹⁰ inputs drops its oldest ones.
     `state` has, for each: the number of `inputs`, `width`, `total` and `variance_sum` (the sum of squared deviations)
     of the window, its buckets (`rows`, `bucket_count`, `bucket_total`, `bucket_variance`), whether the last input
     `cut` it, and the last answer, `signal`.
@@ -50,37 +59,28 @@ class ADWINBank(ArrayBank[kernels.ADWINArrays, kernels.ADWINParameters]):
 
     Examples
     --------
-    Of two classifiers, one is wrong once in ten examples, the other every time from the 500th on:
+    Two detectors get a 1 once in ten times; the second one gets only ones from the 500th input on:
 
     >>> bank = ADWINBank()
     >>> ids = bank.add(2)
-    >>> for t in range(600):
-    ...     right = t % 10 > 0
-    ...     answers = bank.update(ids, [right, right and t < 500], [0, 0])
-    ...     if DRIFT in answers:
-    ...         print(f"at {t}: {answers}")
-    at 543: [0 2]
+    >>> answers = [bank.update_values(ids, [t % 10 == 0, t % 10 == 0 or t >= 500]) for t in range(600)]
+    >>> [t for t, answer in enumerate(answers) if DRIFT in answer], answers[543]
+    ([543], array([0, 2], dtype=uint8))
     >>> bank.state()["width"]
     array([600, 120])
     """
 
     name = "adwin"
 
-    def __init__(self, delta: float = 0.002) -> None:
-        if as_factor(delta, "delta") == 1:
-            raise MarleneError("delta must be below 1")
-        super().__init__(kernels.ADWINParameters(float(delta)))
-
-    @staticmethod
-    def _new_arrays(capacity: int) -> kernels.ADWINArrays:
-        return kernels.new_adwin(capacity)
-
-    def _start(self, ids: Ints) -> None:
-        for i in ids:
-            kernels.adwin_reset(self._arrays, i)
+    _arrays_type, _parameters_type, _shapes = kernels.ADWINArrays, kernels.ADWINParameters, kernels.ADWIN_SHAPES
 
     def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:  # noqa: ARG002
-        return kernels.adwin_update(self._arrays, self._parameters, ids, np.where(correct, 0.0, 1.0))
+        return self._update_values(ids, np.where(correct, 0.0, 1.0))
+
+    def _update_values(self, ids: Ints, values: Floats) -> Codes:
+        signals = np.empty(len(ids), np.uint8)
+        kernels.adwin_update(self._arrays, self._parameters, ids, values, signals)
+        return signals
 
     def update_values(self, ids: npt.ArrayLike, values: npt.ArrayLike) -> Codes:
         """Give detectors one number each, in the order of `ids`.
@@ -98,7 +98,7 @@ class ADWINBank(ArrayBank[kernels.ADWINArrays, kernels.ADWINParameters]):
             As for `update`.
         """
         known = self._known(ids)
-        return kernels.adwin_update(self._arrays, self._parameters, known, as_values(values, "values", len(known)))
+        return self._update_values(known, as_values(values, "values", len(known)))
 
     def _refuse_impossible(self) -> None:
         arrays = self._arrays
@@ -115,11 +115,12 @@ class ADWINBank(ArrayBank[kernels.ADWINArrays, kernels.ADWINParameters]):
             raise MarleneError("state of an adwin bank: width, rows and bucket_count contradict each other")
 
 
-class ADWIN(SingleDetector, base.DriftDetector):
+@dataclass(eq=False, repr=False)
+class ADWIN(ADWINSettings, SingleDetector[ADWINBank], base.DriftDetector):
     """One ADWIN detector in River's interface; the parameter is that of `ADWINBank`.
 
-    The input is any number. Only a rise of the mean is a drift, and the window goes on after it; in both it differs
-    from `river.drift.ADWIN`.
+    The input is any number. Unlike `river.drift.ADWIN`, only a rise of the mean is a drift, and the window continues
+    after it.
 
     Examples
     --------
@@ -133,12 +134,7 @@ class ADWIN(SingleDetector, base.DriftDetector):
     0.85
     """
 
-    _bank: ADWINBank
-
-    def __init__(self, delta: float = 0.002) -> None:
-        super().__init__()
-        self.delta = delta
-        self._hold(ADWINBank(delta))
+    _bank_type = ADWINBank
 
     def update(self, x: float) -> None:
         """Take one number.

@@ -1,18 +1,18 @@
-"""What all banks of drift detectors have in common."""
+"""The base classes of all banks of drift detectors."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.drift._checks import as_bits, as_count, as_ids
+from marlene.drift._checks import as_bits, as_count, as_ids, checked
 from marlene.kernels.drift import detectors as kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Self
 
     import numpy.typing as npt
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 IN_CONTROL = kernels.IN_CONTROL
-"""What a detector says that sees no change: 0."""
+"""The answer of a detector that sees no change: 0."""
 WARNING = kernels.WARNING
-"""What a detector says that sees signs of a change: 1."""
+"""The answer of a detector that sees signs of a change: 1."""
 DRIFT = kernels.DRIFT
-"""What a detector says that is sure of a change: 2."""
+"""The answer of a detector that is sure of a change: 2."""
 
 _FIRST_CAPACITY = 8
 
@@ -33,10 +33,10 @@ _FIRST_CAPACITY = 8
 class DetectorBank(ABC):
     """Any number of drift detectors with the same settings, known by their ids.
 
-    A detector is told at each example whether its classifier was right and what the true class was, and answers
-    `IN_CONTROL`, `WARNING` or `DRIFT`. One that answered `DRIFT` starts afresh at its next input, but for those of
-    which the documentation says that they go on. Detectors do not see each other: one in a bank of a hundred gives
-    what it gives alone.
+    The input of a detector is, for each example, whether its classifier was right and what the true class was. The
+    answer is `IN_CONTROL`, `WARNING` or `DRIFT`. After `DRIFT`, a detector starts afresh at its next input, unless its
+    documentation says otherwise. Detectors are independent: in a bank of a hundred, each gives the same answers as
+    alone.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class DetectorBank(ABC):
     """
 
     name: ClassVar[str]
-    """What the detector is called in settings and on the command line."""
+    """The name of the detector in settings and on the command line."""
 
     def __init__(self) -> None:
         self._alive = np.zeros(0, np.bool_)
@@ -73,7 +73,7 @@ class DetectorBank(ABC):
 
     @abstractmethod
     def _clear(self, ids: Ints) -> None:
-        """Leave nothing of detectors that are gone."""
+        """Clear what removed detectors remember."""
 
     @abstractmethod
     def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:
@@ -89,12 +89,12 @@ class DetectorBank(ABC):
 
     @abstractmethod
     def state(self) -> Arrays:
-        """Return everything, settings included, as named arrays: copies of the present ones."""
+        """Return everything, settings included, as named arrays (copies)."""
 
     @classmethod
     @abstractmethod
     def from_state(cls, state: Mapping[str, Array]) -> Self:
-        """Return what `state` was called on; it goes on where that one stood."""
+        """Return the bank that a state came from; it continues where that bank stopped."""
 
     @property
     def ids(self) -> Ints:
@@ -110,7 +110,7 @@ class DetectorBank(ABC):
         return f"<{type(self).__name__}({settings}) of {len(self)} detectors>"
 
     def add(self, count: int = 1) -> Ints:
-        """Start `count` detectors and return their ids, the lowest ones that are free."""
+        """Start `count` detectors and return their ids, the lowest free ones."""
         wanted = as_count(count, "count")
         lacking = wanted - np.count_nonzero(~self._alive)
         if lacking > 0:
@@ -161,46 +161,60 @@ class DetectorBank(ABC):
         return array
 
 
-class NamedArrays(Protocol):
-    """A NamedTuple of arrays."""
-
-    def _asdict(self) -> Arrays: ...
-
-
-class NamedNumbers(Protocol):
-    """A NamedTuple of numbers."""
-
-    def _asdict(self) -> dict[str, Any]: ...
-
-
-BankArrays = TypeVar("BankArrays", bound=NamedArrays)
-Parameters = TypeVar("Parameters", bound=NamedNumbers)
+BankArrays = TypeVar("BankArrays", bound=NamedTuple)
+Parameters = TypeVar("Parameters", bound=NamedTuple)
 
 
 class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
-    """A bank whose detectors are rows of arrays; its settings are the parameters of its kernels."""
+    """A bank whose detectors are rows of arrays; its settings are the parameters of its kernels.
 
-    def __init__(self, parameters: Parameters) -> None:
+    A subclass names the types of both, and the kernels. It also inherits from a dataclass with its settings as fields.
+    """
+
+    _arrays_type: type[BankArrays]
+    _parameters_type: type[Parameters]
+    _shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {}
+    """Dimensions of arrays that have more than one number for a detector."""
+    _reset_kernel: ClassVar[Callable[..., None] | None] = None
+    """Starts a detector that does not begin with zeros."""
+    _update_kernel: ClassVar[Callable[..., None]]
+
+    def __init__(self) -> None:
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Check the settings and begin without detectors."""
         super().__init__()
-        self._parameters = parameters
+        self._parameters = checked(self._parameters_type, self)
         self._arrays = self._new_arrays(0)
 
-    @staticmethod
-    @abstractmethod
-    def _new_arrays(capacity: int) -> BankArrays:
-        """Return arrays of zeros with room for `capacity` detectors."""
+    @classmethod
+    def _new_arrays(cls, capacity: int) -> BankArrays:
+        return kernels.new_arrays(cls._arrays_type, capacity, cls._shapes)
+
+    def _start(self, ids: Ints) -> None:
+        if self._reset_kernel is None:
+            self._clear(ids)
+            return
+        for i in ids:
+            self._reset_kernel(self._arrays, i)
+
+    def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:
+        signals = np.empty(len(ids), np.uint8)
+        self._update_kernel(self._arrays, self._parameters, ids, correct, truth, signals)
+        return signals
 
     def _refuse_impossible(self) -> None:
-        """Raise an error if what `from_state` was given would lead the kernels outside their arrays."""
+        """Raise an error for a state with which the kernels would leave their arrays."""
 
     @property
     def arrays(self) -> BankArrays:
-        """The arrays themselves, for kernels; `add` may replace them by larger ones."""
+        """The arrays, for kernels; `add` may replace them by larger ones."""
         return self._arrays
 
     @property
     def parameters(self) -> Parameters:
-        """What the kernels want to know of the settings."""
+        """The settings, for kernels."""
         return self._parameters
 
     def _grow(self, capacity: int) -> None:
@@ -223,9 +237,9 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
         return type(self)(**self._parameters._asdict())
 
     def state(self) -> Arrays:
-        """Return everything, settings included, as named arrays: copies of the present ones.
+        """Return everything, settings included, as named arrays (copies).
 
-        Row i of an array belongs to detector i; `alive` tells which of them there are.
+        Row i of an array belongs to detector i; `alive` tells which detectors exist.
 
         Examples
         --------
@@ -245,15 +259,15 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
 
     @classmethod
     def from_state(cls, state: Mapping[str, Array]) -> Self:
-        """Return what `state` was called on; it goes on where that one stood."""
-        standard = cls()  # type: ignore[call-arg]  # every bank has defaults and takes its settings by name
+        """Return the bank that a state came from; it continues where that bank stopped."""
+        standard = cls()
         defaults = {name: np.array(value) for name, value in standard.parameters._asdict().items()}
         wanted = {"alive", *defaults, *standard.arrays._asdict()}
         if set(state) != wanted:
             raise MarleneError(f"state of a {cls.name} bank holds {sorted(state)}, expected {sorted(wanted)}")
         for name, default in defaults.items():
             _refuse_unlike(default, name, state[name])
-        bank = cls(**{name: state[name].item() for name in defaults})
+        bank = cls(**{name: state[name].item() for name in defaults})  # settings are fields of subclasses
         alive = np.zeros(state["alive"].size, np.bool_)
         bank._alive, bank._arrays = alive, cls._new_arrays(len(alive))
         for name, array in {"alive": alive, **bank._arrays._asdict()}.items():
@@ -264,7 +278,7 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
         return bank
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether settings, ids and what every detector remembers are the same."""
+        """Tell whether settings, ids and the state of every detector are the same."""
         if not isinstance(other, ArrayBank) or type(self) is not type(other):
             return NotImplemented
         its = other.state()

@@ -1,21 +1,29 @@
-"""Arguments as the kernels want them, or an error that says what is wrong."""
+"""Checks of arguments and settings: return them as the kernels take them, or raise an error that says what is wrong."""
 
 from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from marlene._common.arrays import Array, Bools, Floats, Ints
 
+FRACTIONS: dict[str, tuple[Callable[[float], bool], str]] = {
+    "theta": (lambda x: 0 < x <= 1, "above 0 and not above 1"),
+    "fading": (lambda x: 0 < x <= 1, "above 0 and not above 1"),
+    "delta": (lambda x: 0 < x < 1, "between 0 and 1"),
+}
 Number = TypeVar("Number", bound=np.generic)
+Parameters = TypeVar("Parameters", bound=NamedTuple)
 
 
 def as_ids(values: npt.ArrayLike) -> Ints:
@@ -39,7 +47,7 @@ def as_ids(values: npt.ArrayLike) -> Ints:
 
 
 def as_bits(values: npt.ArrayLike, what: str, count: int) -> Bools:
-    """Return `values` as `count` truth values; anything but 0 and 1 is an error that says where.
+    """Return `values`, which are 0 or 1, as `count` truth values.
 
     Examples
     --------
@@ -52,10 +60,7 @@ def as_bits(values: npt.ArrayLike, what: str, count: int) -> Bools:
     """
     array = _as_array(values, what, count)
     if array.dtype != np.bool_:
-        right = (array == 0) | (array == 1)
-        if not right.all():
-            where = int(np.flatnonzero(~right)[0])
-            raise MarleneError(f"{what}[{where}] is {array[where]:g}, expected 0 or 1")
+        _refuse((array != 0) & (array != 1), array, what, "0 or 1")
         array = array == 1
     return _own(array)
 
@@ -71,10 +76,7 @@ def as_values(values: npt.ArrayLike, what: str, count: int) -> Floats:
     marlene._common.errors.MarleneError: values[1] is nan, expected a finite number
     """
     array = _as_array(values, what, count).astype(np.float64, copy=False)
-    finite = np.isfinite(array)
-    if not finite.all():
-        where = int(np.flatnonzero(~finite)[0])
-        raise MarleneError(f"{what}[{where}] is {array[where]:g}, expected a finite number")
+    _refuse(~np.isfinite(array), array, what, "a finite number")
     return _own(array)
 
 
@@ -90,8 +92,14 @@ def _as_array(values: npt.ArrayLike, what: str, count: int | None = None) -> Arr
     return array
 
 
+def _refuse(wrong: Bools, array: Array, what: str, expected: str) -> None:
+    if wrong.any():
+        where = int(np.argmax(wrong))
+        raise MarleneError(f"{what}[{where}] is {array[where]:g}, expected {expected}")
+
+
 def _own(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
-    # A kernel would be compiled again for arrays that are read-only or not contiguous.
+    # For read-only or non-contiguous arrays, a kernel would be compiled again.
     return array if array.flags.carray else array.copy()
 
 
@@ -127,23 +135,24 @@ def as_count(value: object, what: str) -> int:
     return int(value)
 
 
-def as_factor(value: object, what: str) -> float:
-    """Return `value`, a number above 0 and not above 1.
+def as_fraction(value: object, what: str) -> float:
+    """Return `value`, a number within the limits of the setting `what`.
 
     Examples
     --------
-    >>> as_factor(1.5, "fading")
+    >>> as_fraction(1.5, "fading")
     Traceback (most recent call last):
         ...
     marlene._common.errors.MarleneError: fading must be a number above 0 and not above 1, not 1.5
     """
-    if not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise MarleneError(f"{what} must be a number above 0 and not above 1, not {value!r}")
+    holds, rule = FRACTIONS[what]
+    if not isinstance(value, Real) or not holds(float(value)):
+        raise MarleneError(f"{what} must be a number {rule}, not {value!r}")
     return float(value)
 
 
 def as_levels(warning: object, drift: object) -> tuple[float, float]:
-    """Return both thresholds, numbers of standard deviations of which the second is not the smaller one.
+    """Return both thresholds, in standard deviations; `drift` is at least `warning`.
 
     Examples
     --------
@@ -155,3 +164,23 @@ def as_levels(warning: object, drift: object) -> tuple[float, float]:
     if isinstance(warning, Real) and isinstance(drift, Real) and 0 < float(warning) <= float(drift) < math.inf:
         return float(warning), float(drift)
     raise MarleneError(f"expected 0 < warning <= drift, not warning={warning!r} and drift={drift!r}")
+
+
+CHECKS: dict[str, Callable[[object, str], float]] = {
+    "strict": as_bit,
+    "theta": as_fraction,
+    "fading": as_fraction,
+    "minimum": as_count,
+    "delta": as_fraction,
+}
+"""The check of every setting of a detector, but for `warning` and `drift`, which are checked together."""
+
+
+def checked(parameters_type: type[Parameters], settings: object) -> Parameters:
+    """Return the attributes of `settings` that are parameters, as numbers for the kernels."""
+    numbers = {name: getattr(settings, name) for name in parameters_type._fields}
+    for name in numbers.keys() & CHECKS:
+        numbers[name] = CHECKS[name](numbers[name], name)
+    if "drift" in numbers:
+        numbers["warning"], numbers["drift"] = as_levels(numbers["warning"], numbers["drift"])
+    return parameters_type._make(numbers.values())

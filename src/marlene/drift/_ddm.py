@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from river import base
 
 from marlene.drift._bank import ArrayBank
-from marlene.drift._checks import as_bit, as_count, as_levels
+from marlene.drift._checks import as_bit
 from marlene.drift._single import SingleDetector
 from marlene.kernels.drift import detectors as kernels
 
-if TYPE_CHECKING:
-    from marlene._common.arrays import Bools, Codes, Ints
+
+@dataclass(eq=False, repr=False)
+class DDMSettings:
+    """The parameters of DDM."""
+
+    minimum: int = 30
+    warning: float = 2
+    drift: float = 3
 
 
-class DDMBank(ArrayBank[kernels.DDMArrays, kernels.DDMParameters]):
+@dataclass(eq=False, repr=False)
+class DDMBank(DDMSettings, ArrayBank[kernels.DDMArrays, kernels.DDMParameters]):
     """DDM detectors, which watch whether the error rate has risen above its lowest value so far.
 
     With the error rate p of n inputs and s = sqrt(p (1 - p) / n), a detector [1]_ remembers the p and s with the
     smallest sum. There is drift when p + s is above p_min + `drift` · s_min, a warning when it is above
-    p_min + `warning` · s_min. Minima and tests begin after `minimum` inputs, as in River. The true class plays no
-    part.
+    p_min + `warning` · s_min. Minima and tests begin after `minimum` inputs, as in River. The true class is not used.
 
     Parameters
     ----------
@@ -42,37 +48,24 @@ class DDMBank(ArrayBank[kernels.DDMArrays, kernels.DDMParameters]):
 
     Examples
     --------
-    Of two classifiers, one is wrong once in ten examples, the other every time from the 500th on:
+    A classifier is wrong once in ten examples, and every time from the 500th on:
 
     >>> from marlene.drift import DRIFT
     >>> bank = DDMBank()
-    >>> ids = bank.add(2)
-    >>> for t in range(600):
-    ...     right = t % 10 > 0
-    ...     answers = bank.update(ids, [right, right and t < 500], [0, 0])
-    ...     if DRIFT in answers:
-    ...         print(f"at {t}: {answers}")
-    at 514: [0 2]
+    >>> ids = bank.add()
+    >>> answers = [int(bank.update(ids, [t % 10 > 0 and t < 500], [0])[0]) for t in range(600)]
+    >>> answers.index(DRIFT)
+    514
     """
 
     name = "ddm"
 
-    def __init__(self, *, minimum: int = 30, warning: float = 2, drift: float = 3) -> None:
-        super().__init__(kernels.DDMParameters(as_count(minimum, "minimum"), *as_levels(warning, drift)))
-
-    @staticmethod
-    def _new_arrays(capacity: int) -> kernels.DDMArrays:
-        return kernels.new_ddm(capacity)
-
-    def _start(self, ids: Ints) -> None:
-        for i in ids:
-            kernels.ddm_reset(self._arrays, i)
-
-    def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:
-        return kernels.ddm_update(self._arrays, self._parameters, ids, correct, truth)
+    _arrays_type, _parameters_type = kernels.DDMArrays, kernels.DDMParameters
+    _reset_kernel, _update_kernel = staticmethod(kernels.ddm_reset), staticmethod(kernels.ddm_update)
 
 
-class DDM(SingleDetector, base.BinaryDriftAndWarningDetector):
+@dataclass(eq=False, repr=False)
+class DDM(DDMSettings, SingleDetector[DDMBank], base.BinaryDriftAndWarningDetector):
     """One DDM detector in River's interface; the parameters are those of `DDMBank`.
 
     It gives what `river.drift.binary.DDM` gives.
@@ -87,12 +80,7 @@ class DDM(SingleDetector, base.BinaryDriftAndWarningDetector):
     drift at 514
     """
 
-    def __init__(self, minimum: int = 30, warning: float = 2, drift: float = 3) -> None:
-        super().__init__()
-        self.minimum = minimum
-        self.warning = warning
-        self.drift = drift
-        self._hold(DDMBank(minimum=minimum, warning=warning, drift=drift))
+    _bank_type = DDMBank
 
     def update(self, x: bool) -> None:
         """Take one prediction.

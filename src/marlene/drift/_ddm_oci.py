@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY, dataclass
 
 from river import base
 
 from marlene.drift._bank import ArrayBank
-from marlene.drift._checks import as_bit, as_count, as_factor, as_levels
+from marlene.drift._checks import as_bit
 from marlene.drift._single import SingleDetector
 from marlene.kernels.drift import detectors as kernels
 
-if TYPE_CHECKING:
-    from marlene._common.arrays import Bools, Codes, Ints
+
+@dataclass(eq=False, repr=False)
+class DDMOCISettings:
+    """The parameters of DDM-OCI."""
+
+    strict: bool = True
+    _: KW_ONLY
+    theta: float = 0.99
+    fading: float = 0.999
+    minimum: int = 30
+    warning: float = 2
+    drift: float = 3
 
 
-class DDMOCIBank(ArrayBank[kernels.DDMOCIArrays, kernels.DDMOCIParameters]):
-    """DDM-OCI detectors, which watch the recall of the class that is in the minority at present.
+@dataclass(eq=False, repr=False)
+class DDMOCIBank(DDMOCISettings, ArrayBank[kernels.DDMOCIArrays, kernels.DDMOCIParameters]):
+    """DDM-OCI detectors, which watch the recall of the current minority class.
 
-    With few positives, the error rate says little about them. DDM-OCI [1]_ keeps a fading size of both classes and a
-    fading recall of each. Of the smaller class (of the positive one at a tie), with recall p estimated from d
-    effective examples and s = sqrt(p (1 - p) / d), it remembers the p and s with the largest sum so far. There is
-    drift when p - s is no more than p_max - `drift` · s_max, a warning when it is no more than
-    p_max - `warning` · s_max.
+    With few positives, the error rate says little about them. DDM-OCI [1]_ keeps a fading size and a fading recall of
+    both classes. It watches the smaller class (at a tie, the positive one). Let its recall p be estimated from d
+    effective examples, and s = sqrt(p (1 - p) / d). The detector remembers the p and s with the largest sum. There is
+    drift when p - s is at most p_max - `drift` · s_max, a warning when it is at most p_max - `warning` · s_max.
 
-    By this rule a minority recall of exactly 1, whose s is 0, is a drift as soon as it is tested, and a recall
-    estimated from three examples is noise. The *strict* rule leaves such inputs out. And where the classes are about
-    equally frequent, each is the smaller one at times, and the recall of one is compared with the best of the other:
-    a drift whenever they differ enough. The strict rule remembers the best of each class.
+    The published rule has two weaknesses, which the *strict* rule avoids:
+
+    - A minority recall of exactly 1 has s = 0 and is a drift as soon as it is tested; a recall estimated from three
+      examples is noise. The strict rule skips such inputs.
+    - If both classes are about equally frequent, they take turns as the smaller one. The recall of one is then compared
+      with the best recall of the other. The strict rule remembers the best of each class.
 
     Parameters
     ----------
     strict
-        While s is 0 or d below 10, neither move the maxima nor test; compare a class with its own best only. False is
-        the published rule.
+        Skip inputs while s is 0 or d below 10, and compare a class with its own best only. False: the published rule.
     theta
         Factor by which the class sizes fade at each input.
     fading
@@ -72,44 +83,18 @@ class DDMOCIBank(ArrayBank[kernels.DDMOCIArrays, kernels.DDMOCIParameters]):
 
     name = "ddm-oci"
 
-    def __init__(
-        self,
-        strict: bool = True,
-        *,
-        theta: float = 0.99,
-        fading: float = 0.999,
-        minimum: int = 30,
-        warning: float = 2,
-        drift: float = 3,
-    ) -> None:
-        super().__init__(
-            kernels.DDMOCIParameters(
-                as_bit(strict, "strict"),
-                as_factor(theta, "theta"),
-                as_factor(fading, "fading"),
-                as_count(minimum, "minimum"),
-                *as_levels(warning, drift),
-            )
-        )
-
-    @staticmethod
-    def _new_arrays(capacity: int) -> kernels.DDMOCIArrays:
-        return kernels.new_ddm_oci(capacity)
-
-    def _start(self, ids: Ints) -> None:
-        for i in ids:
-            kernels.ddm_oci_reset(self._arrays, i)
-
-    def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:
-        return kernels.ddm_oci_update(self._arrays, self._parameters, ids, correct, truth)
+    _arrays_type, _parameters_type = kernels.DDMOCIArrays, kernels.DDMOCIParameters
+    _shapes = kernels.DDM_OCI_SHAPES
+    _reset_kernel, _update_kernel = staticmethod(kernels.ddm_oci_reset), staticmethod(kernels.ddm_oci_update)
 
 
-class DDMOCI(SingleDetector, base.BinaryDriftAndWarningDetector):
+@dataclass(eq=False, repr=False)
+class DDMOCI(DDMOCISettings, SingleDetector[DDMOCIBank], base.BinaryDriftAndWarningDetector):
     """One DDM-OCI detector in River's interface; the parameters are those of `DDMOCIBank`.
 
-    As with River's other binary detectors, the input `x` is 1 for an error. Unlike them, `update` wants the true class
-    of the example, too: without it there is no recall. River's wrappers, which give their detector the error alone,
-    can therefore not use it.
+    As with River's other binary detectors, the input `x` is 1 for an error. Unlike them, `update` also needs the true
+    class of the example: without it there is no recall. River's wrappers pass the error alone, so that they cannot use
+    this detector.
 
     Examples
     --------
@@ -123,24 +108,7 @@ class DDMOCI(SingleDetector, base.BinaryDriftAndWarningDetector):
     drift at 2800
     """
 
-    def __init__(
-        self,
-        strict: bool = True,
-        *,
-        theta: float = 0.99,
-        fading: float = 0.999,
-        minimum: int = 30,
-        warning: float = 2,
-        drift: float = 3,
-    ) -> None:
-        super().__init__()
-        self.strict = strict
-        self.theta = theta
-        self.fading = fading
-        self.minimum = minimum
-        self.warning = warning
-        self.drift = drift
-        self._hold(DDMOCIBank(strict, theta=theta, fading=fading, minimum=minimum, warning=warning, drift=drift))
+    _bank_type = DDMOCIBank
 
     def update(self, x: bool, y: int) -> None:  # type: ignore[override]
         """Take one prediction.

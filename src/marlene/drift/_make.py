@@ -1,4 +1,4 @@
-"""From a name or an example to a bank."""
+"""Make a bank of detectors from a name, settings or a detector."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from marlene.drift._single import SingleDetector
 if TYPE_CHECKING:
     DetectorSpec = str | DetectorBank | Mapping[str, Any] | base.DriftDetector | base.BinaryDriftDetector | None
 
-BANKS: dict[str, type[ArrayBank[Any, Any]]] = {
+DETECTOR_BANKS: dict[str, type[ArrayBank[Any, Any]]] = {
     bank.name: bank for bank in (DDMOCIBank, DDMBank, ADWINBank, NoneBank, OracleBank)
 }
-"""The banks that are known by a name, and that can be saved."""
+"""The banks that have a name and can be saved, by name."""
 
 
 def make_bank(spec: DetectorSpec) -> DetectorBank:
@@ -32,8 +32,12 @@ def make_bank(spec: DetectorSpec) -> DetectorBank:
     Parameters
     ----------
     spec
-        One of the names in `BANKS` ("ddm-oci", "ddm", "adwin", "none", "oracle"; None is "none"), what `settings` of
-        a bank returned, a bank whose settings are taken over, or a drift detector of River or of this package.
+        One of:
+
+        - a name in `DETECTOR_BANKS` ("ddm-oci", "ddm", "adwin", "none", "oracle"; None is "none");
+        - the `settings` of a bank;
+        - a bank, whose settings are taken over;
+        - a drift detector of River or of this package.
 
     Examples
     --------
@@ -64,11 +68,11 @@ def make_bank(spec: DetectorSpec) -> DetectorBank:
 
 
 def _named(name: object, settings: Mapping[str, Any]) -> DetectorBank:
-    if not isinstance(name, str) or name not in BANKS:
-        raise MarleneError(f"no drift detector is called {name!r}; there are {', '.join(BANKS)}")
-    kind = BANKS[name]
-    known = inspect.signature(kind).parameters
+    if not isinstance(name, str) or name not in DETECTOR_BANKS:
+        raise MarleneError(f"no drift detector is called {name!r}; there are {', '.join(DETECTOR_BANKS)}")
+    bank_type = DETECTOR_BANKS[name]
+    known = inspect.signature(bank_type).parameters
     for setting in settings:
         if setting not in known:
             raise MarleneError(f"{name} has no setting {setting!r}; it has {', '.join(known) or 'none'}")
-    return kind(**settings)
+    return bank_type(**settings)

@@ -1,4 +1,4 @@
-"""Detectors that detect nothing: one that never answers, one that is told."""
+"""Detectors that do not look at their inputs: one never reports a drift, the other reports announced drifts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NoParameters(NamedTuple):
 
 
 class NoneBank(ArrayBank[NoArrays, NoParameters]):
-    """Detectors that are always in control: a learner with these never reacts to drift.
+    """Detectors that are always in control: a learner with them never reacts to drift.
 
     Examples
     --------
@@ -35,24 +35,16 @@ class NoneBank(ArrayBank[NoArrays, NoParameters]):
 
     name = "none"
 
-    def __init__(self) -> None:
-        super().__init__(NoParameters())
-
-    @staticmethod
-    def _new_arrays(capacity: int) -> NoArrays:  # noqa: ARG004
-        return NoArrays()
-
-    def _start(self, ids: Ints) -> None:
-        """Do nothing: there is nothing to forget."""
+    _arrays_type, _parameters_type = NoArrays, NoParameters
 
     def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:  # noqa: ARG002
         return np.zeros(len(ids), np.uint8)
 
 
 class OracleBank(ArrayBank[kernels.OracleArrays, NoParameters]):
-    """Detectors that report the drifts they were told of, and nothing else.
+    """Detectors that report announced drifts and nothing else.
 
-    For streams whose drifts are known, as in the synthetic study of the paper.
+    For streams with known drifts, as in the synthetic study of the paper.
 
     Examples
     --------
@@ -67,19 +59,13 @@ class OracleBank(ArrayBank[kernels.OracleArrays, NoParameters]):
 
     name = "oracle"
 
-    def __init__(self) -> None:
-        super().__init__(NoParameters())
+    _arrays_type, _parameters_type = kernels.OracleArrays, NoParameters
 
     def signal(self, ids: npt.ArrayLike) -> None:
         """Let each of `ids` report a drift at its next input."""
         self._arrays.announced[self._known(ids)] = True
 
-    @staticmethod
-    def _new_arrays(capacity: int) -> kernels.OracleArrays:
-        return kernels.new_oracle(capacity)
-
-    def _start(self, ids: Ints) -> None:
-        self._arrays.announced[ids] = False
-
     def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:  # noqa: ARG002
-        return kernels.oracle_update(self._arrays, ids)
+        signals = np.empty(len(ids), np.uint8)
+        kernels.oracle_update(self._arrays, ids, signals)
+        return signals

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 class RiverBank(DetectorBank):
     """Clones of a River drift detector.
 
-    The input of each is its classifier's error, 0 or 1; the true class plays no part. What a detector calls a drift
-    is one, whether for better or worse, and all of River's that learn start afresh at the next input after it by
-    themselves. River's `FHDDM` looks for a *fall* of its input, although its documentation wants errors: in this bank
-    it reports changes for the better.
+    The input of each is its classifier's error, 0 or 1; the true class is not used. Every drift of the detector counts,
+    for better or worse. River's detectors start afresh by themselves at the next input after a drift. River's `FHDDM`
+    looks for a *fall* of its input, although its documentation asks for errors: in this bank it reports changes for the
+    better.
 
-    Such a bank holds Python objects and calls them one by one. It can be copied and pickled if they can, but it
-    cannot be saved as arrays, and two banks are equal only if they are the same object.
+    The bank holds Python objects and calls them one by one. It can be copied and pickled if they can. It cannot be
+    saved as arrays, and a bank equals only itself.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ class RiverBank(DetectorBank):
         return {"name": self.name, "detector": " ".join(repr(self._prototype).split())}
 
     def clone(self) -> RiverBank:
-        """Return an empty bank of the same kind of detectors."""
+        """Return an empty bank of clones of the same detector."""
         return RiverBank(self._prototype)
 
     def state(self) -> NoReturn:
-        """Raise an error: what a River detector remembers is not arrays."""
+        """Raise an error: the state of a River detector is not arrays."""
         raise MarleneError(f"a bank that holds River objects ({type(self._prototype).__name__}) cannot be saved")
 
     @classmethod
@@ -105,5 +105,5 @@ def _answer(detector: RiverDetector, *, error: bool) -> int:
     detector.update(error)
     if detector.drift_detected:
         return DRIFT
-    # Not all of River's detectors know warnings.
+    # Not all of River's detectors have warnings.
     return WARNING if getattr(detector, "warning_detected", False) else IN_CONTROL

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from marlene.drift._bank import DRIFT, WARNING, ArrayBank
 
 THE_ONE = np.zeros(1, np.int64)
-"""Ints of the only detector of a bank."""
+"""The id of the only detector of a bank."""
 
 
-class SingleDetector:
-    """What the detectors in River's interface share; their other base class is River's."""
+Bank = TypeVar("Bank", bound=ArrayBank[Any, Any])
 
-    _bank: ArrayBank[Any, Any]
+
+class SingleDetector(Generic[Bank]):
+    """A detector in River's interface; its other base classes are its settings (a dataclass) and River's class."""
+
+    _bank_type: type[Bank]
+    _bank: Bank
     _drift_detected: bool
     _warning_detected: bool
+
+    def __post_init__(self) -> None:
+        """Make a bank of one detector with the same settings."""
+        super().__init__()
+        names = self._bank_type._parameters_type._fields  # noqa: SLF001 (of this package)
+        self._bank = self._bank_type(**{name: getattr(self, name) for name in names})
+        self._bank.add()
 
     def bank(self) -> ArrayBank[Any, Any]:
         """Return an empty bank of detectors with the same settings."""
         return self._bank.clone()
 
-    def _hold(self, bank: ArrayBank[Any, Any]) -> None:
-        bank.add()
-        self._bank = bank
-
     def _take(self, correct: bool, truth: bool) -> None:
-        self._note(int(self._bank.update(THE_ONE, [correct], [truth])[0]))
-
-    def _note(self, signal: int) -> None:
+        signal = int(self._bank.update(THE_ONE, [correct], [truth])[0])
         self._drift_detected = signal == DRIFT
         self._warning_detected = signal == WARNING

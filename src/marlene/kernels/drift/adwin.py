@@ -1,7 +1,7 @@
-"""Adaptive windows (Bifet and Gavaldà 2007): the means of a stream's recent past, and whether they differ.
+"""Adaptive windows (Bifet and Gavaldà 2007): whether the mean changes within the recent past of a stream.
 
-Laid out as the detectors of `kernels.drift.detectors`, with one difference: after a drift an ADWIN does not start
-afresh, because it has dropped the older part of its window and goes on with the rest.
+The layout is that of `kernels.drift.detectors`, with two differences: a row of zeros is a new detector, and after a
+drift an ADWIN does not start afresh, but goes on with the newer part of its window.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marlene.kernels.compile import kernel
+from marlene.kernels.compile import inlined, kernel
 from marlene.kernels.drift.detectors import DRIFT, IN_CONTROL
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class ADWINParameters(NamedTuple):
 class ADWINArrays(NamedTuple):
     """State of ADWIN detectors.
 
-    Row r of a detector's buckets holds up to five of 2**r inputs each, the oldest first; all rows below `rows` hold
-    one at least, the others none.
+    The window is an exponential histogram. Row r of a detector's buckets holds up to five buckets of 2**r inputs each,
+    the oldest first. Each row below `rows` holds at least one bucket, the others none.
     """
 
     inputs: Ints
@@ -50,50 +50,21 @@ class ADWINArrays(NamedTuple):
     bucket_variance: Floats
     """(detectors, rows, 5): sums of squared deviations from the bucket's mean."""
     cut: Bools
-    """Whether the last input made the window shorter, for better or worse."""
+    """Whether the last input made the window shorter, whatever the direction of the change."""
     signal: Codes
 
 
-def new_adwin(capacity: int, rows: int = ROWS) -> ADWINArrays:
-    """Return room for ADWIN detectors."""
-    return ADWINArrays(
-        inputs=np.zeros(capacity, np.int64),
-        width=np.zeros(capacity, np.int64),
-        total=np.zeros(capacity),
-        variance_sum=np.zeros(capacity),
-        rows=np.zeros(capacity, np.int64),
-        bucket_count=np.zeros((capacity, rows), np.uint8),
-        bucket_total=np.zeros((capacity, rows, BUCKETS)),
-        bucket_variance=np.zeros((capacity, rows, BUCKETS)),
-        cut=np.zeros(capacity, np.bool_),
-        signal=np.zeros(capacity, np.uint8),
-    )
+ADWIN_SHAPES = {"bucket_count": (ROWS,), "bucket_total": (ROWS, BUCKETS), "bucket_variance": (ROWS, BUCKETS)}
 
 
 @kernel
-def adwin_reset(arrays: ADWINArrays, i: int) -> None:
-    """Let detector i start afresh."""
-    arrays.inputs[i] = 0
-    arrays.width[i] = 0
-    arrays.total[i] = 0.0
-    arrays.variance_sum[i] = 0.0
-    arrays.rows[i] = 0
-    arrays.bucket_count[i] = 0
-    arrays.bucket_total[i] = 0.0
-    arrays.bucket_variance[i] = 0.0
-    arrays.cut[i] = False
-    arrays.signal[i] = IN_CONTROL
+def adwin_step(arrays: ADWINArrays, parameters: ADWINParameters, i: int, value: float) -> int:
+    """Give detector i one number; return the answer.
 
-
-@kernel
-def adwin_step(arrays: ADWINArrays, parameters: ADWINParameters, i: int, correct: bool, truth: int) -> int:  # noqa: ARG001
-    """Tell detector i whether an example was predicted right; return what it says. The class plays no part."""
-    return adwin_value_step(arrays, parameters, i, 0.0 if correct else 1.0)
-
-
-@kernel
-def adwin_value_step(arrays: ADWINArrays, parameters: ADWINParameters, i: int, value: float) -> int:
-    """Give detector i any number; `DRIFT` means that the window was cut and its mean is higher than before."""
+    1. Add the number to the window.
+    2. Every 32 inputs, drop the oldest bucket as long as an older and a newer part of the window differ.
+    3. It is a drift if the window was cut and its mean has risen.
+    """
     before = arrays.total[i] / arrays.width[i] if arrays.width[i] > 0 else np.nan
     arrays.inputs[i] += 1
     _adwin_insert(arrays, i, value)
@@ -109,16 +80,19 @@ def adwin_value_step(arrays: ADWINArrays, parameters: ADWINParameters, i: int, v
 
 
 @kernel
-def adwin_update(arrays: ADWINArrays, parameters: ADWINParameters, ids: Ints, values: Floats) -> Codes:
-    """Give each of `ids` one number, in this order, and return what each says."""
-    signals = np.empty(len(ids), np.uint8)
+def adwin_update(arrays: ADWINArrays, parameters: ADWINParameters, ids: Ints, values: Floats, signals: Codes) -> None:
+    """Give each of `ids` one number, in this order, and write the answers."""
     for k in range(len(ids)):
-        signals[k] = adwin_value_step(arrays, parameters, ids[k], values[k])
-    return signals
+        signals[k] = adwin_step(arrays, parameters, ids[k], values[k])
 
 
 @kernel
 def _adwin_insert(arrays: ADWINArrays, i: int, value: float) -> None:
+    """Add a number to the window: a new bucket of one in row 0. Two buckets of a full row merge into the next row.
+
+    The sum of squared deviations of two parts with sizes a, b and means m, m' is the sum of theirs plus
+    a b (m - m')² / (a + b).
+    """
     width = arrays.width[i]
     if width > 0:
         distance = value - arrays.total[i] / width
@@ -139,22 +113,26 @@ def _adwin_insert(arrays: ADWINArrays, i: int, value: float) -> None:
         distance = totals[0] / size - totals[1] / size
         merged_total = totals[0] + totals[1]
         merged_variance = variances[0] + variances[1] + size * size * distance * distance / (2.0 * size)
-        for k in range(2, BUCKETS):
-            totals[k - 2] = totals[k]
-            variances[k - 2] = variances[k]
+        _drop_first(totals, variances, 2)
         totals[BUCKETS - 2] = total
         variances[BUCKETS - 2] = variance
-        totals[BUCKETS - 1] = 0.0
-        variances[BUCKETS - 1] = 0.0
         arrays.bucket_count[i, row] = BUCKETS - 1
         total, variance, size = merged_total, merged_variance, 2.0 * size
-    # No row is left for the oldest inputs: the window is as long as it can be.
+    # No row is left for the oldest inputs: the window has its greatest length.
     _adwin_forget(arrays, i, size, total, variance)
+
+
+@inlined
+def _drop_first(totals: Floats, variances: Floats, count: int) -> None:
+    """Drop the oldest buckets of a row."""
+    for k in range(BUCKETS):
+        totals[k] = totals[k + count] if k + count < BUCKETS else 0.0
+        variances[k] = variances[k + count] if k + count < BUCKETS else 0.0
 
 
 @kernel
 def _adwin_forget(arrays: ADWINArrays, i: int, size: float, total: float, variance: float) -> None:
-    """Take a bucket out of the sums of the window."""
+    """Subtract a bucket from the sums of the window."""
     width = arrays.width[i] - size
     arrays.width[i] -= int(size)
     arrays.total[i] -= total
@@ -164,14 +142,11 @@ def _adwin_forget(arrays: ADWINArrays, i: int, size: float, total: float, varian
 
 @kernel
 def _adwin_drop_oldest(arrays: ADWINArrays, i: int) -> None:
+    """Drop the oldest bucket of the window."""
     row = arrays.rows[i] - 1
     totals, variances = arrays.bucket_total[i, row], arrays.bucket_variance[i, row]
     total, variance = totals[0], variances[0]
-    for k in range(1, BUCKETS):
-        totals[k - 1] = totals[k]
-        variances[k - 1] = variances[k]
-    totals[BUCKETS - 1] = 0.0
-    variances[BUCKETS - 1] = 0.0
+    _drop_first(totals, variances, 1)
     arrays.bucket_count[i, row] -= 1
     if arrays.bucket_count[i, row] == 0:
         arrays.rows[i] -= 1
@@ -180,7 +155,11 @@ def _adwin_drop_oldest(arrays: ADWINArrays, i: int) -> None:
 
 @kernel
 def _adwin_halves_differ(arrays: ADWINArrays, parameters: ADWINParameters, i: int) -> bool:
-    """Tell whether some older part of the window, ending at a bucket, has another mean than the newer rest."""
+    """Tell whether the means of some older part of the window and of the newer rest differ; parts end at buckets.
+
+    They differ if |mean_old - mean_new| > sqrt(2 m v L) + 2/3 m L, where v is the variance of the window,
+    L = ln(2 ln(width) / δ) and m = 1 / (n_old - 4) + 1 / (n_new - 4) (MOA's constants).
+    """
     width = float(arrays.width[i])
     variance = arrays.variance_sum[i] / width
     log_term = math.log(2.0 * math.log(width) / parameters.delta)
@@ -195,7 +174,7 @@ def _adwin_halves_differ(arrays: ADWINArrays, parameters: ADWINParameters, i: in
             if min(old_size, new_size) <= SHORTEST_SIDE + 1:
                 continue
             inverse_sizes = 1.0 / (old_size - SHORTEST_SIDE + 1) + 1.0 / (new_size - SHORTEST_SIDE + 1)
-            # Rounding can leave a constant window with a variance below 0; the bound is then NaN: no cut.
+            # By rounding, the variance of a constant window may be below 0. The bound is then NaN: no cut.
             bound = math.sqrt(2.0 * inverse_sizes * variance * log_term) + 2.0 / 3.0 * log_term * inverse_sizes
             if abs(old_total / old_size - new_total / new_size) > bound:
                 return True

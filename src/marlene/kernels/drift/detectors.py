@@ -1,29 +1,34 @@
-"""Drift detectors: one input to one detector (`*_step`), and one to each of many (`*_update`).
+"""Drift detectors: one input to one detector (`*_step`), and one input to each of many (`*_update`).
 
-The detectors of a kind live in the arrays of one NamedTuple; detector i owns row i of each. A row of zeros is no
-detector: `*_reset` starts one. What a detector said last stands in `signal`, and one that said `DRIFT` starts afresh
-at its next input. ADWIN, which is laid out in the same way, has a module of its own.
+All detectors of a type live in the arrays of one NamedTuple; detector i owns row i of each. A row of zeros is no
+detector: `*_reset` starts one. `signal` is the last answer of a detector. After `DRIFT`, the detector starts afresh at
+its next input. ADWIN has the same layout and a module of its own.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
+from marlene._common import arrays
 from marlene.kernels.compile import inlined, kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from marlene._common.arrays import Bools, Codes, Floats, Ints
 
+DTYPES = {arrays.Ints: np.int64, arrays.Floats: np.float64, arrays.Bools: np.bool_, arrays.Codes: np.uint8}
+DetectorArrays = TypeVar("DetectorArrays", bound=NamedTuple)
 
 IN_CONTROL, WARNING, DRIFT = range(3)
 
 SMALLEST_POSITIVE = 5e-324
 """Java's Double.MIN_VALUE, at which the published DDM-OCI starts its maxima."""
 ENOUGH_EXAMPLES = 10.0
-"""Effective minority examples below which the strict rule takes a recall for noise."""
+"""Effective minority examples below which the strict rule treats a recall as noise."""
 
 
 class DDMOCIParameters(NamedTuple):
@@ -38,7 +43,11 @@ class DDMOCIParameters(NamedTuple):
 
 
 class DDMOCIArrays(NamedTuple):
-    """State of DDM-OCI detectors; arrays with two columns have one for each class."""
+    """State of DDM-OCI detectors.
+
+    `p` and `s` are recall and deviation of the minority class, `p_max` and `s_max` those with the largest sum. Arrays
+    with two columns have one for each class. Class sizes and recalls are fading averages, numerator / denominator.
+    """
 
     n: Ints
     minority: Codes
@@ -54,6 +63,9 @@ class DDMOCIArrays(NamedTuple):
     signal: Codes
 
 
+DDM_OCI_SHAPES = dict.fromkeys(("p_max", "s_max", "class_size", "recall_num", "recall_den"), (2,))
+
+
 class DDMParameters(NamedTuple):
     """Settings of DDM."""
 
@@ -63,7 +75,7 @@ class DDMParameters(NamedTuple):
 
 
 class DDMArrays(NamedTuple):
-    """State of DDM detectors."""
+    """State of DDM detectors: inputs, error rate and its deviation, and those with the smallest sum."""
 
     n: Ints
     p: Floats
@@ -74,48 +86,25 @@ class DDMArrays(NamedTuple):
 
 
 class OracleArrays(NamedTuple):
-    """Drifts an oracle announced and did not report yet."""
+    """Drifts that were announced to an oracle and not reported yet."""
 
     announced: Bools
 
 
-def new_ddm_oci(capacity: int) -> DDMOCIArrays:
-    """Return room for DDM-OCI detectors."""
-    return DDMOCIArrays(
-        n=np.zeros(capacity, np.int64),
-        minority=np.zeros(capacity, np.uint8),
-        p=np.zeros(capacity),
-        s=np.zeros(capacity),
-        p_max=np.zeros((capacity, 2)),
-        s_max=np.zeros((capacity, 2)),
-        class_size=np.zeros((capacity, 2)),
-        class_size_den=np.zeros(capacity),
-        recall_num=np.zeros((capacity, 2)),
-        recall_den=np.zeros((capacity, 2)),
-        signal=np.zeros(capacity, np.uint8),
-    )
+def new_arrays(
+    arrays_type: type[DetectorArrays], capacity: int, shapes: Mapping[str, tuple[int, ...]]
+) -> DetectorArrays:
+    """Return arrays of zeros for `capacity` detectors, with the dtypes that the fields of the tuple are annotated with.
 
-
-def new_ddm(capacity: int) -> DDMArrays:
-    """Return room for DDM detectors."""
-    return DDMArrays(
-        n=np.zeros(capacity, np.int64),
-        p=np.zeros(capacity),
-        s=np.zeros(capacity),
-        p_min=np.zeros(capacity),
-        s_min=np.zeros(capacity),
-        signal=np.zeros(capacity, np.uint8),
-    )
-
-
-def new_oracle(capacity: int) -> OracleArrays:
-    """Return room for oracles."""
-    return OracleArrays(announced=np.zeros(capacity, np.bool_))
+    `shapes` gives the further dimensions of an array, if it has any.
+    """
+    hints = get_type_hints(arrays_type, localns=vars(arrays)).items()
+    return arrays_type._make(np.zeros((capacity, *shapes.get(name, ())), DTYPES[hint]) for name, hint in hints)
 
 
 @kernel
 def first_absent(alive: Bools, ids: Ints) -> int:
-    """Return where in `ids` the first one stands that is not alive, -1 if all are."""
+    """Return the position in `ids` of the first detector that does not exist, or -1."""
     for position in range(len(ids)):
         if ids[position] < 0 or ids[position] >= len(alive) or not alive[ids[position]]:
             return position
@@ -124,10 +113,8 @@ def first_absent(alive: Bools, ids: Ints) -> int:
 
 @inlined
 def _start_ddm_oci(arrays: DDMOCIArrays, i: int) -> None:
+    arrays.signal[i] = IN_CONTROL
     arrays.n[i] = 0
-    arrays.minority[i] = 1
-    arrays.p[i] = 0.0
-    arrays.s[i] = np.nan
     arrays.class_size_den[i] = 0.5
     for c in range(2):
         arrays.class_size[i, c] = 0.5
@@ -135,7 +122,7 @@ def _start_ddm_oci(arrays: DDMOCIArrays, i: int) -> None:
         arrays.s_max[i, c] = SMALLEST_POSITIVE
         arrays.recall_num[i, c] = 0.0
         arrays.recall_den[i, c] = 0.0
-    arrays.signal[i] = IN_CONTROL
+    arrays.minority[i], arrays.p[i], arrays.s[i] = 1, 0.0, np.nan
 
 
 @kernel
@@ -146,7 +133,13 @@ def ddm_oci_reset(arrays: DDMOCIArrays, i: int) -> None:
 
 @inlined
 def ddm_oci_step(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int, correct: bool, truth: int) -> int:
-    """Tell detector i whether an example of class `truth` (0 or 1) was predicted right; return what it says."""
+    """Give detector i one input: whether an example of class `truth` (0 or 1) was predicted right; return the answer.
+
+    1. Fade the class sizes: w_c = θ w_c + [class is c]; and the recall of the true class: R = (η a + [correct]) /
+       (η d + 1), with its numerator a and denominator d.
+    2. Of the smaller class take the recall p and its deviation s = sqrt(p (1 - p) / d).
+    3. Test, after the first `minimum` inputs.
+    """
     if arrays.signal[i] == DRIFT:
         _start_ddm_oci(arrays, i)
     arrays.n[i] += 1
@@ -179,8 +172,9 @@ def ddm_oci_step(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int, cor
 
 @inlined
 def _ddm_oci_test(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int) -> int:
+    """Update the maxima and compare: drift if p - s <= p_max - drift · s_max, likewise for a warning."""
     p, s, minority = arrays.p[i], arrays.s[i], arrays.minority[i]
-    # Without an example of the minority class s is NaN, and all three comparisons are false.
+    # Without an example of the minority class, s is NaN and all three comparisons are false.
     if p + s > arrays.p_max[i, minority] + arrays.s_max[i, minority]:
         for c in range(2):
             if c == minority or not parameters.strict:
@@ -195,13 +189,11 @@ def _ddm_oci_test(arrays: DDMOCIArrays, parameters: DDMOCIParameters, i: int) ->
 
 @kernel
 def ddm_oci_update(
-    arrays: DDMOCIArrays, parameters: DDMOCIParameters, ids: Ints, correct: Bools, truth: Bools
-) -> Codes:
-    """Give each of `ids` one input, in this order, and return what each says."""
-    signals = np.empty(len(ids), np.uint8)
+    arrays: DDMOCIArrays, parameters: DDMOCIParameters, ids: Ints, correct: Bools, truth: Bools, signals: Codes
+) -> None:
+    """Give each of `ids` one input, in this order, and write the answers."""
     for k in range(len(ids)):
         signals[k] = ddm_oci_step(arrays, parameters, ids[k], correct[k], truth[k])
-    return signals
 
 
 @kernel
@@ -216,8 +208,12 @@ def ddm_reset(arrays: DDMArrays, i: int) -> None:
 
 
 @kernel
-def ddm_step(arrays: DDMArrays, parameters: DDMParameters, i: int, correct: bool, truth: int) -> int:  # noqa: ARG001
-    """Tell detector i whether an example was predicted right; return what it says. The class plays no part."""
+def ddm_step(arrays: DDMArrays, parameters: DDMParameters, i: int, correct: bool) -> int:
+    """Give detector i one input, whether an example was predicted right; return the answer.
+
+    With the error rate p of n inputs and s = sqrt(p (1 - p) / n): drift if p + s > p_min + drift · s_min, likewise for
+    a warning.
+    """
     if arrays.signal[i] == DRIFT:
         ddm_reset(arrays, i)
     arrays.n[i] += 1
@@ -241,19 +237,17 @@ def ddm_step(arrays: DDMArrays, parameters: DDMParameters, i: int, correct: bool
 
 
 @kernel
-def ddm_update(arrays: DDMArrays, parameters: DDMParameters, ids: Ints, correct: Bools, truth: Bools) -> Codes:
-    """Give each of `ids` one input, in this order, and return what each says."""
-    signals = np.empty(len(ids), np.uint8)
-    for k in range(len(ids)):
-        signals[k] = ddm_step(arrays, parameters, ids[k], correct[k], truth[k])
-    return signals
+def ddm_update(
+    arrays: DDMArrays, parameters: DDMParameters, ids: Ints, correct: Bools, _truth: Bools, signals: Codes
+) -> None:
+    """Give each of `ids` one input, in this order, and write the answers; the true class is not used."""
+    for k, i in enumerate(ids):
+        signals[k] = ddm_step(arrays, parameters, i, correct[k])
 
 
 @kernel
-def oracle_update(arrays: OracleArrays, ids: Ints) -> Codes:
+def oracle_update(arrays: OracleArrays, ids: Ints, signals: Codes) -> None:
     """Report the announced drifts of `ids`, each once."""
-    signals = np.empty(len(ids), np.uint8)
     for k in range(len(ids)):
         signals[k] = DRIFT if arrays.announced[ids[k]] else IN_CONTROL
         arrays.announced[ids[k]] = False
-    return signals

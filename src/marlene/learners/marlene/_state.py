@@ -9,7 +9,7 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.resources import zeros_on_demand
 from marlene._common.states import arrays_under, plain, require, with_prefix
-from marlene.drift import BANKS
+from marlene.drift import DETECTOR_BANKS
 from marlene.learners.classifiers._bases import NOT_SAVED, saved_bank
 from marlene.learners.marlene._members import TRAINED, Origin, empty_members, saved_fields, whole_lanes
 from marlene.learners.marlene._roster import FIRST_CAPACITY
@@ -29,7 +29,7 @@ TASK_ARRAYS = ("latest", "background", "detector", "concepts", "made")
 def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
     """Return a JSON header and named arrays; an ensemble that holds River objects cannot be had so."""
     name, bank = saved_bank(ensemble.bank)
-    if ensemble.detectors.settings()["name"] not in BANKS:
+    if ensemble.detectors.settings()["name"] not in DETECTOR_BANKS:
         raise MarleneError(NOT_SAVED)
     count = len(ensemble.origins)
     arrays = ensemble.classifiers.state() | with_prefix(ensemble.detectors.state(), "detectors.")
@@ -57,7 +57,7 @@ def restore_ensemble(
     """Fill an empty ensemble of the same settings, over features of these kinds; refuse any other state."""
     ensemble.given = header["given"]
     ensemble.classifiers.restore(arrays, ensemble.feature_kinds(kinds))
-    ensemble.adopt(BANKS[header["detectors"]["name"]].from_state(arrays_under(arrays, "detectors.")))
+    ensemble.adopt(DETECTOR_BANKS[header["detectors"]["name"]].from_state(arrays_under(arrays, "detectors.")))
     origins = [o and Origin(o[0], _unlisted(o[1]), int(o[2])) for o in header["origins"]]
     taken = [h for h, origin in enumerate(origins) if origin]
     members = _restored_members(ensemble, arrays, len(origins), taken)
