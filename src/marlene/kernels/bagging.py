@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @kernel
 def draw_weights(keys: npt.NDArray[np.uint64], first: int, rate: float, weights: Ints) -> None:
-    """Fill `weights` (examples × members) with Poisson variates; example i is draw `first` + i of every member."""
+    """Write Poisson variates to `weights` (examples × members); example i is draw `first` + i of every member."""
     for row in range(weights.shape[0]):
         for member in range(len(keys)):
             weights[row, member] = poisson(keys[member], first + row, rate)

@@ -1,8 +1,8 @@
-"""The one decorator that turns a function over arrays into a compiled kernel.
+"""The decorators that compile functions over arrays.
 
-Numba's own cache looks at the file a function stands in and does not notice an edited callee in another
-file. Here the cache folder is named after a hash of *all* kernel sources, so that an edit anywhere makes
-every kernel compile afresh. What is cached for other sources is left to other checkouts of the package.
+Numba's own cache checks only the file of a function and does not notice an edited callee in another file. Here the
+cache folder is named after a hash of *all* kernel sources, so that an edit anywhere compiles every kernel again.
+Folders of other sources are kept: other checkouts of the package may use them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-# Without _nrt there is no counting of references, half of the time of a kernel over many arrays: such a function
-# borrows its arrays, and may neither make nor return one.
+# Without _nrt a function does not count references, which takes half of the time of a kernel over many arrays. It
+# borrows its arrays: it may neither make an array nor return one to a function that counts.
 FOR_KERNELS_ONLY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
@@ -45,7 +45,7 @@ def sources_hash() -> str:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Return the folder compiled kernels are kept in, or None, with one warning, if it cannot be used."""
+    """Return the folder of compiled kernels; None, with one warning, if it cannot be used."""
     folder = user_cache("kernels", sources_hash())
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def cache_folder() -> Path | None:
 
 
 class _Locator(caching._CacheLocator):  # noqa: SLF001 (numba offers no public class)
-    """Places every kernel's files in `cache_folder`, under its own qualified name."""
+    """Puts the files of every kernel into `cache_folder`, under its qualified name."""
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
         self._name = f"{py_func.__module__}.{py_func.__qualname__}"
@@ -124,10 +124,9 @@ def _announce() -> None:
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` at its first call, without the interpreter's lock and with the cache described above.
+    """Compile `function` at its first call; it runs without the interpreter's lock and uses the cache described above.
 
-    `fastmath` stays off: for a seed, results must be the same to the bit. A division by zero is not an error but
-    gives what NumPy's would.
+    `fastmath` is off: for a seed, results must be the same to the bit. A division by zero gives what NumPy gives.
 
     Examples
     --------
@@ -149,17 +148,17 @@ def kernel(function: Function) -> Function:
 
 
 def subkernel(function: Function) -> Function:
-    """Compile a function that only kernels call; it is kept in the cache as part of them.
+    """Compile a function that only kernels call; the cache keeps it as part of them.
 
-    It has no way in from Python, which for many arrays takes longer to compile than the rest, and it may neither
-    make nor return an array.
+    It has no entry from Python, which for many arrays takes longer to compile than the rest. It may neither make an
+    array nor return one to a `kernel`.
     """
     return cast("Function", numba.njit(**OPTIONS, **FOR_KERNELS_ONLY)(function))
 
 
 def inlined(function: Function) -> Function:
-    """Compile a small function of an inner loop into each `kernel` or `subkernel` that calls it.
+    """Compile a small function of an inner loop into every `kernel` or `subkernel` that calls it.
 
-    A call that is not inlined copies the descriptions of all arrays it is given.
+    A call that is not inlined copies the descriptors of all its arrays.
     """
     return cast("Function", numba.njit(**OPTIONS, **FOR_KERNELS_ONLY, forceinline=True)(function))

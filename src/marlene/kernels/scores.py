@@ -1,12 +1,15 @@
 """Running confusion counts and averages over examples, updated in time proportional to the number of labels.
 
-One code path serves three policies. Cumulative: nothing is taken away again. Sliding window: a ring remembers the
-outcome of every label of the last examples, and the one that leaves is subtracted. Fading: everything is multiplied
-by a factor before an example is added.
+One code path serves three policies:
 
-A window subtracts what was added long ago, so that sums of rounded numbers would drift. The averages over examples
-(values between 0 and 1) are therefore kept as two sums: one of multiples of 2**-26, one of the rest in multiples of
-2**-53. Both are exact, up to 2**26 examples, in whatever order examples are added and taken away.
+- cumulative: nothing is subtracted;
+- sliding window: a ring buffer holds the outcome of every label of the last examples; the example that leaves the
+  window is subtracted;
+- fading: all counts are multiplied by a factor before an example is added.
+
+A window subtracts what was added long ago, so that rounding errors would add up. The averages over examples (values
+between 0 and 1) are therefore kept as two sums: one of multiples of 2**-26, one of the rest in multiples of 2**-53.
+Both are exact for up to 2**26 examples, in any order of additions and subtractions.
 """
 
 from __future__ import annotations
@@ -54,9 +57,9 @@ class ScoreState(NamedTuple):
     sums: Floats
     """(7, 2): coarse and fine part of the sum of each of `EXAMPLE_SCORES` and of the weights of the examples."""
     ring: Labels
-    """(window + 1, labels): outcome of every label of the last examples and of the one that just left."""
+    """(window + 1, labels): outcome of every label of the examples in the window and of the one that just left it."""
     cursor: Ints
-    """Row of the ring to write next, examples in the window, and the latter before the last example."""
+    """Next row of the ring to write, number of examples in the window, and that number before the last example."""
     counts_before: Floats
     """`counts` before the last example."""
     sums_before: Floats
@@ -64,7 +67,7 @@ class ScoreState(NamedTuple):
 
 
 def new_state(n_labels: int, window: int) -> ScoreState:
-    """Return the state before the first example; a `window` of 0 is none."""
+    """Return the state before the first example; `window` 0 means no window."""
     return ScoreState(
         counts=np.zeros((n_labels, 4)),
         sums=np.zeros((7, 2)),
@@ -77,7 +80,7 @@ def new_state(n_labels: int, window: int) -> ScoreState:
 
 @kernel
 def ratio(part: float, rest: float) -> float:
-    """Return part / (part + rest), which is 0 if the part is."""
+    """Return part / (part + rest); 0 if the part is 0."""
     return part / (part + rest) if part > 0.0 else 0.0
 
 
@@ -90,12 +93,8 @@ def gmean(tp: float, fp: float, tn: float, fn: float) -> float:
 @kernel
 def label_gmean(counts: Floats, label: int) -> float:
     """Return the G-Mean of one label."""
-    return gmean(
-        counts[label, TRUE_POSITIVE],
-        counts[label, FALSE_POSITIVE],
-        counts[label, TRUE_NEGATIVE],
-        counts[label, FALSE_NEGATIVE],
-    )
+    row = counts[label]
+    return gmean(row[TRUE_POSITIVE], row[FALSE_POSITIVE], row[TRUE_NEGATIVE], row[FALSE_NEGATIVE])
 
 
 @kernel
@@ -136,7 +135,7 @@ def example_mean(total: Floats, weight: Floats) -> float:
 
 @kernel
 def write_outcomes(truth: Labels, prediction: Labels, outcomes: Labels) -> None:
-    """Write what the prediction of each label of one example turned out to be."""
+    """Write for every label of one example whether it is a true or false positive or negative."""
     for label in range(truth.shape[0]):
         if truth[label] < 0:
             outcomes[label] = UNKNOWN
@@ -156,9 +155,9 @@ def _add_to_sum(total: Floats, value: float, sign: float) -> None:
 
 @kernel
 def add_outcomes(counts: Floats, sums: Floats, outcomes: Labels, sign: float) -> None:
-    """Add one example's outcomes (`sign` 1) or take them away (`sign` -1).
+    """Add the outcomes of one example (`sign` 1) or subtract them (`sign` -1).
 
-    An example of which no label is known adds nothing, not even to the number of examples.
+    An example without a known label counts for nothing, not even in the number of examples.
     """
     tp, fp, tn, fn = 0.0, 0.0, 0.0, 0.0
     for label in range(outcomes.shape[0]):
@@ -188,8 +187,8 @@ def add_outcomes(counts: Floats, sums: Floats, outcomes: Labels, sign: float) ->
 
 @kernel
 def _fade_class(counts: Floats, label: int, right: int, wrong: int, fading: float) -> None:
-    # Faded below the smallest normal number, both counts would lose their digits and with them the recall of a
-    # class that was not seen for long. Left alone here, they keep it, and the next example outweighs them anyway.
+    # Below the smallest normal number both counts would lose digits, and with them the recall of a class not seen for
+    # long. So tiny counts do not fade further; the next example outweighs them anyway.
     if counts[label, right] + counts[label, wrong] > _LONG_FORGOTTEN:
         counts[label, right] *= fading
         counts[label, wrong] *= fading
@@ -225,13 +224,13 @@ def update_block(
     Parameters
     ----------
     state
-        What is updated. Its ring has one row more than the window, a single one for no window.
+        The state to update. Its ring has one row more than the window.
     fading
-        Factor every count is multiplied by before an example is added; 1 for none.
+        Factor of all counts before an example is added; 1 for no fading.
     truth, prediction
-        (examples, labels); -1 in `truth` where a label is not known.
+        (examples, labels); -1 in `truth` if a label is not known.
     trace
-        (examples, 4) where the values of `TRACE` after each example are wanted, else no row.
+        (examples, 4): receives the values of `TRACE` after each example; no row if they are not wanted.
     """
     counts, sums, ring, cursor = state.counts, state.sums, state.ring, state.cursor
     window = len(ring) - 1
