@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
-from marlene.drift._checks import as_bits, as_count, as_ids, checked
+from marlene.drift._checks import as_bits, as_ids, checked
 from marlene.kernels.drift import detectors as kernels
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class DetectorBank(ABC):
 
     def add(self, count: int = 1) -> Ints:
         """Start `count` detectors and return their ids, the lowest free ones."""
-        wanted = as_count(count, "count")
+        wanted = whole_number(count, "count", low=0)
         lacking = wanted - np.count_nonzero(~self._alive)
         if lacking > 0:
             used = len(self._alive)

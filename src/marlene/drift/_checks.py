@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
+from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
 
 if TYPE_CHECKING:
@@ -120,21 +122,6 @@ def as_bit(value: object, what: str) -> bool:
     return bool(value)
 
 
-def as_count(value: object, what: str) -> int:
-    """Return `value`, a whole number not below 0.
-
-    Examples
-    --------
-    >>> as_count(-1, "count")
-    Traceback (most recent call last):
-        ...
-    marlene._common.errors.MarleneError: count must be a whole number, 0 or more, not -1
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise MarleneError(f"{what} must be a whole number, 0 or more, not {value!r}")
-    return int(value)
-
-
 def as_fraction(value: object, what: str) -> float:
     """Return `value`, a number within the limits of the setting `what`.
 
@@ -170,7 +157,7 @@ CHECKS: dict[str, Callable[[object, str], float]] = {
     "strict": as_bit,
     "theta": as_fraction,
     "fading": as_fraction,
-    "minimum": as_count,
+    "minimum": partial(whole_number, low=0),
     "delta": as_fraction,
 }
 """The check of every setting of a detector, but for `warning` and `drift`, which are checked together."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
-from marlene._common import arrays
+from marlene._common import arrays as types
 from marlene.kernels.compile import inlined, kernel
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Bools, Codes, Floats, Ints
 
-DTYPES = {arrays.Ints: np.int64, arrays.Floats: np.float64, arrays.Bools: np.bool_, arrays.Codes: np.uint8}
+DTYPES = {types.Ints: np.int64, types.Floats: np.float64, types.Bools: np.bool_, types.Codes: np.uint8}
 DetectorArrays = TypeVar("DetectorArrays", bound=NamedTuple)
 
 IN_CONTROL, WARNING, DRIFT = range(3)
@@ -98,7 +98,7 @@ def new_arrays(
 
     `shapes` gives the further dimensions of an array, if it has any.
     """
-    hints = get_type_hints(arrays_type, localns=vars(arrays)).items()
+    hints = get_type_hints(arrays_type, localns=vars(types)).items()
     return arrays_type._make(np.zeros((capacity, *shapes.get(name, ())), DTYPES[hint]) for name, hint in hints)
 
 
@@ -113,6 +113,7 @@ def first_absent(alive: Bools, ids: Ints) -> int:
 
 @inlined
 def _start_ddm_oci(arrays: DDMOCIArrays, i: int) -> None:
+    """Let detector i start afresh, with equal class sizes and no recalls."""
     arrays.signal[i] = IN_CONTROL
     arrays.n[i] = 0
     arrays.class_size_den[i] = 0.5
