@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from river import drift
 
+from tests.drift.traces import check_adwin_statistics
 from tests.naive.detectors import NaiveADWIN, NaiveDDM, NaiveDDMOCI
 from tests.naive.replay import load_trace
 
@@ -45,9 +46,7 @@ def test_adwin_replays_trace(name):
         detector.update(value)
         flags = (detector.raw_change, detector.change, detector.width)
         assert flags == tuple(trace[key][t] for key in ("raw_change", "change", "width"))
-        statistics = (detector.estimation, detector.total, detector.variance)
-        expected = tuple(trace[key][t] for key in ("estimation", "total", "variance"))
-        assert statistics == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        check_adwin_statistics(trace, t, detector.estimation, detector.total, detector.variance)
 
 
 def drifts_of(detector, inputs):

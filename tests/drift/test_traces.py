@@ -4,6 +4,7 @@ import pytest
 
 from marlene.drift import ADWIN, DDMOCI, DRIFT, WARNING, ADWINBank, DDMOCIBank
 from tests.drift.test_naive_traces import ADWIN_TRACES, OCI_TRACES
+from tests.drift.traces import check_adwin_statistics
 from tests.naive.replay import load_trace
 
 pytestmark = pytest.mark.golden
@@ -47,9 +48,8 @@ def test_adwin_bank_replays_trace(name):
         row = {key: array[3] for key, array in bank.state().items() if array.ndim}
         flags = (row["cut"], signal == DRIFT, row["width"])
         assert flags == tuple(trace[key][t] for key in ("raw_change", "change", "width"))
-        statistics = (row["total"] / row["width"], row["total"], row["variance_sum"] / row["width"])
-        expected = tuple(trace[key][t] for key in ("estimation", "total", "variance"))
-        assert statistics == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        mean, variance = row["total"] / row["width"], row["variance_sum"] / row["width"]
+        check_adwin_statistics(trace, t, mean, row["total"], variance)
 
 
 @pytest.mark.parametrize("name", ADWIN_TRACES)
@@ -59,9 +59,7 @@ def test_single_adwin_replays_trace(name):
     for t, value in enumerate(trace["v"].tolist()):
         detector.update(value)
         assert (detector.drift_detected, detector.width) == (trace["change"][t], trace["width"][t])
-        statistics = (detector.estimation, detector.total, detector.variance)
-        expected = tuple(trace[key][t] for key in ("estimation", "total", "variance"))
-        assert statistics == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        check_adwin_statistics(trace, t, detector.estimation, detector.total, detector.variance)
 
 
 @pytest.mark.parametrize("name", [name for name in ADWIN_TRACES if "_bin_" in name])

@@ -65,6 +65,17 @@ def compiled(cache):
     return {path.relative_to(cache): path.stat().st_mtime_ns for path in cache.rglob("*.nb[ic]")}
 
 
+@pytest.mark.parametrize("decorator", ["kernel", "subkernel", "inlined"])
+def test_an_edited_callee_of_any_sort_is_noticed(package, cache, decorator):
+    callee = CALLEE.replace("import kernel\n@kernel", f"import {decorator}\n@{decorator}")
+    found = []
+    for number in ("1.0", "2.0", "1.0"):
+        (package / "callee.py").write_text(callee.replace("1.0", number))
+        value, misses, _, _ = run(package, cache)
+        found.append((value, misses))
+    assert found == [(8.0, 1), (10.0, 1), (8.0, 0)]
+
+
 def test_a_second_process_compiles_nothing(package, cache):
     assert run(package, cache) == (8.0, 1, 0, "[]")
     kept = compiled(cache)

@@ -71,40 +71,6 @@ def test_a_second_process_compiles_nothing_and_nothing_leaves_its_bounds(tmp_pat
     assert first == second == results()
 
 
-CALLEE = """from marlene.kernels.compile import {decorator}
-@{decorator}
-def callee(x):
-    return x + 1.0
-"""
-CALLER = """from marlene.kernels.callee import callee
-from marlene.kernels.compile import kernel
-@kernel
-def caller(x):
-    return 2.0 * callee(x)
-"""
-CALL = """
-from marlene.kernels.caller import caller
-from marlene.kernels.compile import sources_hash
-print(caller(3.0), sum(caller.stats.cache_misses.values()), sources_hash())
-"""
-
-
-@pytest.mark.parametrize("decorator", ["subkernel", "inlined"])
-def test_an_edited_subkernel_is_noticed(tmp_path, decorator):
-    kernels = tmp_path / "package" / "marlene" / "kernels"
-    shutil.copytree(PACKAGE / "_common", kernels.parent / "_common")
-    kernels.mkdir()
-    for file in ("__init__.py", "kernels/__init__.py", "kernels/compile.py"):
-        shutil.copy(PACKAGE / file, kernels.parent / file)
-    (kernels / "caller.py").write_text(CALLER)
-    outputs = []
-    for number in ("1.0", "2.0", "1.0"):
-        (kernels / "callee.py").write_text(CALLEE.format(decorator=decorator).replace("1.0", number))
-        outputs.append(run(tmp_path / "cache", CALL, (kernels.parents[1],)).split())
-    assert [(value, misses) for value, misses, _ in outputs] == [("8.0", "1"), ("10.0", "1"), ("8.0", "0")]
-    assert outputs[0][2] == outputs[2][2] != outputs[1][2]
-
-
 @pytest.mark.parametrize("name", ["tables.py", "observers.py", "leaves.py", "splits.py", "state.py"])
 def test_every_file_of_the_forest_is_part_of_the_key(tmp_path, monkeypatch, name):
     copy = tmp_path / "kernels"

@@ -243,7 +243,7 @@ def test_forests_with_other_settings():
         (lambda: OnlineBagging(PrunedSets(), threshold="max"), "threshold must be one of half, share, not 'max'"),
         (lambda: OnlineBagging(PrunedSets(), features="text"), "features must be one of auto, numeric, binary"),
         (lambda: ADWINBagging(PrunedSets(), seed=None), "seed must be a whole number, not None"),
-        (lambda: ADWINBagging(PrunedSets(), delta=1), "delta must be below 1"),
+        (lambda: ADWINBagging(PrunedSets(), delta=1), "delta must be a number between 0 and 1, not 1"),
         (lambda: GOOWE(PrunedSets(), chunk=0), "chunk must be a whole number of at least 1, not 0"),
         (lambda: PrunedSets(buffer=0), "buffer must be a whole number of at least 1, not 0"),
         (lambda: PrunedSets(most=1), "most must be a whole number of at least 2, not 1"),
