@@ -2,16 +2,15 @@
 
 import io
 import json
-import multiprocessing
-import threading
-import time
+import signal
+import subprocess
 
 import pytest
 from rich.console import Console
 
 from marlene.cli._compare import print_tables
-from marlene.cli._workers import Job, Outcome, run_jobs
-from tests.cli.commands import caller
+from marlene.experiments import Run
+from tests.cli.commands import COMMAND, caller, environment
 from tests.evaluation.test_result import JSON_KEYS
 
 call = pytest.fixture(caller)
@@ -65,33 +64,28 @@ def test_what_is_refused_before_anything_runs(call, arguments, said):
     assert said in outcome.err
 
 
-def test_a_process_that_is_killed_is_an_error_of_its_runs_only():
-    slow = Job("yeast", None, "auto", None, "river:tree.HoeffdingTreeClassifier", (1, 2))
-    fast = Job("yeast", None, "auto", 100, "majority", (1,))
-
-    def kill():
-        deadline = time.monotonic() + 30
-        while not multiprocessing.active_children() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        multiprocessing.active_children()[0].kill()
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    outcomes = list(run_jobs([slow, fast], 1))
-    killer.join()
-    assert [(outcome.job, outcome.seed, outcome.error) for outcome in outcomes] == [
-        (slow, 1, "its process ended with code -9"),
-        (slow, 2, "its process ended with code -9"),
-        (fast, 1, ""),
-    ]
-    assert multiprocessing.active_children() == []
+def test_ctrl_c_prints_what_is_there():
+    command = [*COMMAND, "compare", "yeast", "--methods", "majority,river:naive_bayes.GaussianNB", "--seeds", "1"]
+    with subprocess.Popen(
+        [*command, "--json"], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        for line in process.stderr:
+            if "majority on yeast, seed 1: macro" in line:
+                process.send_signal(signal.SIGINT)
+                break
+        told = process.stderr.read()
+        printed = json.loads(process.stdout.read())
+    assert process.returncode == 130
+    assert "Traceback" not in told
+    assert [run["method"] for run in printed["runs"]] == ["majority"]
+    assert printed["errors"] == []
 
 
 @pytest.mark.parametrize("length", [10, 79, 80, 81, 500])
 def test_the_title_of_a_table_is_one_line(length):
     stream = f"{'[red] ' * length}"[: length - 4] + ".csv"
     console = Console(file=io.StringIO(), width=80)
-    print_tables(console, [Job(stream, None, "auto", None, "ebr", (1,))], [])
+    print_tables(console, [Run({"load": stream}, "ebr")], [])
     assert console.file.getvalue().splitlines()[0] == f"G-Means on {stream}"
 
 
@@ -100,25 +94,27 @@ class Lines:
 
     def __init__(self):
         self.cells = {}
+        self.lines = []
 
     def print(self, what, **_):
+        self.lines.append(what)
         if hasattr(what, "columns"):
             columns = [list(column.cells) for column in what.columns]
             self.cells |= {cells[0]: list(cells[1:]) for cells in zip(*columns, strict=True)}
 
 
 def test_the_best_is_bold():
-    jobs = [Job("s", None, "auto", None, name, (1, 2)) for name in ("a", "b", "c")]
-    figures = {"a": [(0.5, 0.2, 0.3, 2.0, 100.0), (0.7, 0.2, 0.3, 2.0, 100.0)], "b": [(0.5, 0.4, 0.3, 1.0, 300.0)]}
+    runs = [Run({"load": "s"}, name, seed=seed) for name in ("a", "b", "c") for seed in (1, 2)]
+    scores = {"a": [(0.5, 0.2, 0.3, 2.0, 100.0), (0.7, 0.2, 0.3, 2.0, 100.0)], "b": [(0.5, 0.4, 0.3, 1.0, 300.0)]}
     keys = ("macro_gmean", "micro_gmean", "label_set_gmean", "learn_seconds", "peak_rss_mb")
-    outcomes = [
-        Outcome(job, seed, dict(zip(keys, values, strict=True)))
-        for job in jobs
-        for seed, values in enumerate(figures.get(job.method, []))
+    ended = [
+        (run, {"status": "done"} | dict(zip(keys, scores[run.method][run.seed - 1], strict=True)))
+        for run in runs
+        if run.seed <= len(scores.get(run.method, []))
     ]
-    outcomes.append(Outcome(jobs[1], 2, None, "broken"))
+    ended.append((runs[3], {"status": "failed", "error": "MarleneError: broken"}))
     console = Lines()
-    print_tables(console, jobs, outcomes)
+    print_tables(console, runs, ended)
     assert console.cells == {
         "a": [
             "[bold]0.600 ± 0.141[/bold]",
@@ -131,3 +127,4 @@ def test_the_best_is_bold():
         "b": ["0.500", "[bold]0.400[/bold]", "[bold]0.300[/bold]", "[bold]1.00[/bold]", "300", "1"],
         "c": ["-"] * 5 + ["0"],
     }
+    assert "b failed with seed 2: broken" in map(str, console.lines)

@@ -41,12 +41,12 @@ def test_every_run_has_a_line_and_every_stream_a_row(call, file, tmp_path):
     assert outcome.code == 1
     lines = outcome.err.splitlines()
     assert lines[0].startswith("1 done, 0 failed, 3 left, 0:0")
-    assert lines[0].endswith(" to go: majority on yeast, seed 1: 0.001 0.601 0.524")
+    assert " to go: majority on yeast, seed 1: macro 0.001, micro 0.601, label-set 0.524, CPU s 0." in lines[0]
     assert lines[3] == (
         "2 done, 2 failed, 0 left: majority on SS-10 after similar, seed 2: MarleneError: majority does not learn from "
         "other streams, so it cannot be given sources"
     )
-    assert lines[-1] == f"marlene: 2 of 4 runs failed; {tmp_path / 'out'} has the errors"
+    assert lines[-1] == f"marlene: 2 runs failed; {tmp_path / 'out'} has the errors"
     rows = [line.split() for line in outcome.out.splitlines() if "majority" in line]
     assert [row[:4] for row in rows] == [["yeast", "none", "majority", "2"]]
     assert rows[0][4:] == ["0.001", "0.601", "0.524"]
@@ -110,7 +110,7 @@ def test_ctrl_c_keeps_what_has_ended(tmp_path, jobs):
         told = process.stderr.read()
     assert process.returncode == 130
     assert told.splitlines()[-1] == (
-        f"marlene: stopped; what has ended is in {tmp_path / 'out'}, the same command goes on"
+        f"marlene: stopped; runs that have ended are in {tmp_path / 'out'}; the same command goes on"
     )
     assert "Traceback" not in told
-    assert 1 <= len(list((tmp_path / "out" / "runs").glob("*.parquet"))) < 50
+    assert 1 <= len(list((tmp_path / "out" / "runs").glob("*.json"))) < 50

@@ -1,13 +1,8 @@
 """Small grids, and what of their rows must not depend on where and when they were run."""
 
-import os
-import signal
-
 from marlene.experiments import Grid
-from marlene.experiments._perform import perform
 
 TIMES = {"started", "finished", "cpu_seconds", "wall_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb"}
-DEADLY = 13
 BROKEN = {"load": "no-such-file.arff"}
 
 
@@ -25,12 +20,4 @@ PLAIN = [{"name": "br-marlene"}, {"name": "br-resampled"}]
 
 def lasting(store):
     """Return the rows by key, without what differs from time to time."""
-    rows = store.frame().iter_rows(named=True)
-    return {row["key"]: {name: value for name, value in row.items() if name not in TIMES} for row in rows}
-
-
-def deadly(run):
-    """Do a run, but kill the process for one of them."""
-    if run.seed == DEADLY and run.method == "br-marlene":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return perform(run)
+    return {row["key"]: {name: row[name] for name in row if name not in TIMES} for row in store.rows()}

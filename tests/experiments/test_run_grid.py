@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -17,7 +18,7 @@ from marlene.experiments import Grid, ResultStore, _pools, run_grid
 from marlene.learners import BRMarlene
 from marlene.streams import load, synthetic_experiment
 from tests.cli.commands import COMMAND, environment
-from tests.experiments.grids import BROKEN, DEADLY, deadly, lasting, small
+from tests.experiments.grids import BROKEN, lasting, small
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def expected(tmp_path_factory):
 
 
 def test_a_row_says_what_was_run_and_what_came_of_it(expected):
-    rows = [row for row in expected.frame().iter_rows(named=True) if row["seed"] == 2]
+    rows = [row for row in expected.rows() if row["seed"] == 2]
     row = next(row for row in rows if row["method"] == "br-marlene")
     assert len(rows) == 2
     assert (row["status"], row["error"], row["name"], row["sources"]) == ("done", None, "AA-20", "similar")
@@ -66,7 +67,7 @@ def test_a_row_says_what_was_run_and_what_came_of_it(expected):
 def test_a_loaded_stream_with_sources_and_settings(tmp_path):
     stream = {"load": "yeast", "limit": 150, "features": "numeric", "sources": ["Yeast"]}
     grid = Grid([stream], [{"name": "br-marlene"}], evaluation={"window": 20, "start": 9, "delay": 2})
-    (row,) = run_grid(grid, tmp_path).frame().iter_rows(named=True)
+    (row,) = run_grid(grid, tmp_path).rows()
     yeast = load("yeast", features="numeric")
     result = prequential(BRMarlene(seed=1), yeast.head(150), sources=[yeast], window=20, start=9, delay=2)
     assert row["macro_gmean"] == result.macro_gmean
@@ -76,7 +77,7 @@ def test_a_loaded_stream_with_sources_and_settings(tmp_path):
 def test_rotated_labels_are_a_drift_of_all(tmp_path):
     grid = Grid([{"load": "yeast", "limit": 101, "rotated": True}], [{"name": "majority"}])
     store = run_grid(grid, tmp_path)
-    (row,) = store.frame().iter_rows(named=True)
+    (row,) = store.rows()
     yeast = load("yeast", limit=101)
     truth = store.traces(row["key"])["truth"]
     assert row["title"] == "majority on yeast, rotated, seed 1"
@@ -90,7 +91,7 @@ def test_false_alarms_are_told_to_those_who_believe_an_oracle(tmp_path):
     stream = {"load": "yeast", "limit": 400, "alarms": 3}
     grid = Grid([stream], [{"name": "br-resampled", "drift": ["oracle", "none"]}])
     store = run_grid(grid, tmp_path)
-    told, deaf = sorted(store.frame().iter_rows(named=True), key=lambda row: -row["drifts"])
+    told, deaf = sorted(store.rows(), key=lambda row: -row["drifts"])
     assert told["title"] == "br-resampled (drift=oracle) on yeast, 3 false alarms, seed 1"
     assert json.loads(told["found_drifts"]) == {label: [100, 102, 104] for label in load("yeast", limit=9).labels}
     assert (told["drifts"], deaf["drifts"], told["true_drifts"]) == (42, 0, "{}")
@@ -120,12 +121,12 @@ def test_what_is_there_is_not_run_again(expected, tmp_path):
 def test_a_run_that_fails_is_recorded_and_stops_nothing(tmp_path):
     grid = small(seeds=1, streams=[BROKEN])
     store = run_grid(grid, tmp_path)
-    rows = {row["title"]: row for row in store.frame().iter_rows(named=True)}
+    rows = {row["title"]: row for row in store.rows()}
     assert [row["status"] for row in rows.values()] == ["done", "done", "failed", "failed"]
     failure = rows["br-marlene on no-such-file.arff, seed 1"]
     assert failure["error"].startswith("MarleneError: 'no-such-file.arff' is neither a file nor a data set")
     assert "_from_text" in failure["traceback"]
-    assert failure["macro_gmean"] is None
+    assert "macro_gmean" not in failure
     assert not (tmp_path / "traces" / f"{failure['key']}.npz").exists()
 
 
@@ -134,9 +135,9 @@ def test_what_failed_is_run_again_only_if_asked_for(tmp_path, monkeypatch):
     grid = Grid([{"load": "late.csv", "labels": "y"}], [{"name": "majority"}])
     run_grid(grid, "out")
     (tmp_path / "late.csv").write_text("x,y\n" + "1.5,1\n0.5,0\n" * 20)
-    assert run_grid(grid, "out").frame()["status"].to_list() == ["failed"]
-    assert run_grid(grid, "out", retry_failed=True).frame()["status"].to_list() == ["done"]
-    assert run_grid(grid, "out", retry_failed=True).frame().height == 1
+    assert [row["status"] for row in run_grid(grid, "out").rows()] == ["failed"]
+    assert [row["status"] for row in run_grid(grid, "out", retry_failed=True).rows()] == ["done"]
+    assert len(run_grid(grid, "out", retry_failed=True).rows()) == 1
 
 
 def test_killed_in_the_middle_it_goes_on_where_it_was(expected, tmp_path):
@@ -153,28 +154,40 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(expected, tmp_path):
                 break
         process.stderr.read()
     assert process.returncode == -signal.SIGKILL
-    before = {path: path.read_bytes() for path in (out / "runs").glob("*.parquet")}
+    before = {path: path.read_bytes() for path in (out / "runs").glob("*.json")}
     assert 2 <= len(before) < 6
     store = run_grid(small(), out)
     assert all(path.read_bytes() == content for path, content in before.items())
     assert lasting(store) == lasting(expected)
 
 
+def workers(process=None):
+    """Return the worker processes of a process, by default of this one."""
+    children = (process or psutil.Process()).children()
+    return [child for child in children if "_pools import serve" in " ".join(child.cmdline())]
+
+
+def wait_for_workers(process=None):
+    deadline = time.monotonic() + 60
+    while not (found := workers(process)):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+SCRIPT = """
+from marlene.experiments import Grid, run_grid
+run_grid(Grid([{"load": "yeast"}], [{"name": "river:naive_bayes.GaussianNB"}], seeds=2), "out", jobs=2)
+"""
+
+
 def test_killed_it_leaves_no_process_behind(tmp_path):
-    script = (
-        "import sys, time\n"
-        "from marlene.experiments._pools import Processes\n"
-        "pool = Processes(1)\n"
-        "print(pool._executor.submit(__import__('os').getpid).result(), flush=True)\n"
-        "pool._executor.submit(time.sleep, 60)\n"
-        "time.sleep(60)\n"
-    )
-    command = [sys.executable, "-c", script]
-    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
-        worker = psutil.Process(int(process.stdout.readline()))
-        assert worker.is_running()
+    """The script starts its grid without asking whether it is the main module, as scripts may."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    with subprocess.Popen([sys.executable, "script.py"], env=environment(), cwd=tmp_path) as process:
+        found = wait_for_workers(psutil.Process(process.pid))
         process.kill()
-    assert psutil.wait_procs([worker], timeout=20)[1] == []
+    assert psutil.wait_procs(found, timeout=20)[1] == []
 
 
 def test_interrupted_it_keeps_what_has_ended(tmp_path):
@@ -184,7 +197,7 @@ def test_interrupted_it_keeps_what_has_ended(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         run_grid(small(), tmp_path, watch=stop)
-    assert ResultStore(tmp_path).frame().height == 2
+    assert len(ResultStore(tmp_path).rows()) == 2
 
 
 def test_several_processes_give_the_same(expected, tmp_path):
@@ -198,60 +211,82 @@ def test_several_processes_give_the_same(expected, tmp_path):
     assert max(len(progress.running) for progress in seen) == 2
 
 
-def test_a_run_that_kills_its_process_fails_alone(expected, tmp_path, monkeypatch):
-    monkeypatch.setattr(_pools, "perform", deadly)
-    rows = lasting(run_grid(small(seeds=[DEADLY, 1]), tmp_path, jobs=2))
-    (failure,) = [row for row in rows.values() if row["status"] == "failed"]
-    assert (failure["seed"], failure["method"]) == (DEADLY, "br-marlene")
-    assert failure["error"].startswith("WorkerDiedError: the process was killed")
-    assert len(rows) == 4
-    assert all(rows[key] == row for key, row in lasting(expected).items() if row["seed"] == 1)
-
-
-def test_a_process_that_is_killed_costs_no_run(expected, tmp_path):
+def kill_workers(title, count):
+    """Return a function to watch a grid with: it kills the worker of a run, so many times."""
     killed = []
 
-    def kill_one(progress):
-        if progress.done == 1 and not killed:
-            workers = [child for child in psutil.Process().children() if "loky" in " ".join(child.cmdline())]
-            victim = next(child for child in workers if "resource_tracker" not in " ".join(child.cmdline()))
-            victim.kill()
-            killed.append(victim.pid)
-            time.sleep(0.5)
+    def watch(progress):
+        if title in progress.running and len(progress.running) == 1 and not killed:
+            killed.append(title)
+            threading.Thread(target=kill, daemon=True).start()
 
-    store = run_grid(small(), tmp_path, jobs=2, watch=kill_one)
-    assert len(killed) == 1
-    assert lasting(store) == lasting(expected)
+    def kill():
+        before = set()
+        for _ in range(count):
+            (worker,) = {one.pid: one for one in wait_for_workers() if one.pid not in before}.values()
+            before.add(worker.pid)
+            worker.kill()
+            while worker.pid in {one.pid for one in workers()} or not workers():
+                time.sleep(0.02)
+
+    return watch
 
 
-def test_a_pool_may_be_closed_with_runs_that_have_not_begun():
-    # An error in joblib's thread would be a warning, and that an error of this test.
-    pool = _pools.Processes(1)
-    futures = [pool.submit(run) for run in small().runs()]
+def lone_run(title):
+    """Return a grid whose first run takes long, and a short one after it."""
+    grid = Grid([{"load": "yeast", "limit": 1000}], [{"name": "river:naive_bayes.GaussianNB"}, {"name": "majority"}])
+    assert grid.runs()[0].title == title
+    return grid
+
+
+SLOW = "river:naive_bayes.GaussianNB on yeast, seed 1"
+
+
+@pytest.mark.parametrize(("count", "status"), [(1, "done"), (2, "failed")])
+def test_a_process_that_is_killed_costs_no_run_and_killed_twice_only_its_own(tmp_path, count, status):
+    store = run_grid(lone_run(SLOW), tmp_path, measure=True, watch=kill_workers(SLOW, count))
+    rows = {row["method"]: row for row in store.rows()}
+    assert rows["majority"]["status"] == "done"
+    slow = rows["river:naive_bayes.GaussianNB"]
+    assert slow["status"] == status
+    if status == "failed":
+        assert slow["error"] == "WorkerDiedError: the process ended with code -9: it was killed, or memory ran out"
+    assert workers() == []
+
+
+def test_to_measure_seeds_share_a_process_and_other_runs_do_not(tmp_path):
+    seen = []
+
+    def watch(progress):
+        if progress.latest:
+            seen.extend((progress.latest["method"], worker.pid) for worker in workers())
+
+    grid = Grid([{"load": "yeast", "limit": 100}], [{"name": "majority"}, {"name": "br-marlene"}], seeds=2)
+    store = run_grid(grid, tmp_path, measure=True, watch=watch)
+    assert [method for method, _ in dict.fromkeys(seen)] == ["majority", "br-marlene"]
+    assert len({pid for _, pid in seen}) == 2
+    assert list((tmp_path / "traces").iterdir()) == []
+    plain = run_grid(grid, tmp_path / "plain").rows()
+    scores = [row["macro_gmean"] for row in plain]
+    assert [row["macro_gmean"] for row in store.rows()] == scores
+
+
+def test_a_pool_may_be_closed_while_runs_are_under_way(tmp_path):
+    pool = _pools.Processes(ResultStore(tmp_path), 2, False, [])
+    todo = small().runs()
+    pool.start(todo)
+    pool.start(todo)
+    assert not pool.has_room()
     pool.close()
-    assert all(future.done() for future in futures)
+    assert workers() == []
+
+
+def test_neither_polars_nor_joblib_is_needed(monkeypatch, tmp_path):
+    for module in ("joblib", "polars"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert len(run_grid(small(seeds=1), tmp_path, jobs=2).rows()) == 2
 
 
 def test_the_number_of_jobs_is_checked(tmp_path):
     with pytest.raises(MarleneError, match="jobs must be at least 1, not 0"):
         run_grid(small(), tmp_path, jobs=0)
-
-
-@pytest.mark.parametrize(("module", "options"), [("joblib", {"jobs": 2}), ("polars", {})])
-def test_an_absent_package_is_named(monkeypatch, tmp_path, module, options):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MarleneError, match=rf"needs the package {module}: pip install \"marlene\[experiments\]\""):
-        run_grid(small(), tmp_path, **options)
-
-
-def grown_in_a_worker():
-    """Return what a process of the pool thinks of growing."""
-    return sys.modules["joblib.externals.loky.process_executor"]._USE_PSUTIL
-
-
-def test_a_process_that_grows_is_not_taken_for_leaking():
-    pool = _pools.Processes(1)
-    try:
-        assert pool._executor.submit(grown_in_a_worker).result() is False
-    finally:
-        pool.close()

@@ -1,5 +1,8 @@
 """The folder of results."""
 
+import json
+import sys
+
 import numpy as np
 import pytest
 
@@ -13,7 +16,7 @@ def row(key, **more):
 
 def test_rows_come_back_in_the_order_in_which_runs_ended(tmp_path):
     store = ResultStore(tmp_path / "new" / "folder")
-    assert store.frame().height == 0
+    assert store.rows() == []
     assert store.statuses() == {}
     store.add(row("b", finished="2026-01-01", macro_gmean=0.25), {})
     store.add(row("a", finished="2026-01-02", error="it failed") | {"status": "failed"}, {})
@@ -35,7 +38,7 @@ def test_a_row_is_written_after_its_traces(tmp_path, monkeypatch):
     order = []
     monkeypatch.setattr("marlene.experiments._store.atomic_write", lambda path: order.append(path.suffix) or _Sink())
     store.add(row("a"), {"steps": np.zeros(3)})
-    assert order == [".npz", ".parquet"]
+    assert order == [".npz", ".json"]
 
 
 class _Sink:
@@ -53,30 +56,48 @@ class _Sink:
 def test_what_a_killed_write_leaves_is_no_row(tmp_path):
     store = ResultStore(tmp_path)
     store.add(row("a"), {})
-    (tmp_path / "runs" / ".b.parquet.xyz.tmp").write_bytes(b"half")
+    (tmp_path / "runs" / ".b.json.xyz.tmp").write_bytes(b"half")
     assert store.statuses() == {"a": "done"}
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1 nonsense PAR1"])
+@pytest.mark.parametrize("content", [b"", b"{nonsense", b"\xff\xfe"])
 def test_a_damaged_row_is_named(tmp_path, content):
     store = ResultStore(tmp_path)
-    (tmp_path / "runs" / "abc.parquet").write_bytes(content)
-    with pytest.raises(MarleneError, match=r"abc\.parquet: the row of a run cannot be read"):
-        store.frame()
+    (tmp_path / "runs" / "abc.json").write_bytes(content)
+    with pytest.raises(MarleneError, match=r"abc\.json: the row of a run cannot be read"):
+        store.rows()
 
 
 def test_a_row_under_another_name_is_refused(tmp_path):
     store = ResultStore(tmp_path)
     store.add(row("a"), {})
-    (tmp_path / "runs" / "a.parquet").rename(tmp_path / "runs" / "b.parquet")
-    with pytest.raises(MarleneError, match=r"b\.parquet: not the row of the run b"):
-        store.frame()
+    (tmp_path / "runs" / "a.json").rename(tmp_path / "runs" / "b.json")
+    with pytest.raises(MarleneError, match=r"b\.json: not the row of the run b"):
+        store.rows()
 
 
 def test_traces_that_are_absent_or_damaged_are_named(tmp_path):
     store = ResultStore(tmp_path)
     with pytest.raises(MarleneError, match=r"a\.npz: the traces cannot be read"):
         store.traces("a")
+
+
+def test_a_score_that_is_not_defined_comes_back_as_none(tmp_path):
+    store = ResultStore(tmp_path)
+    store.add(row("a", macro_gmean=float("nan")), {})
+    assert store.row("a")["macro_gmean"] is None
+    assert json.loads((tmp_path / "runs" / "a.json").read_text())["macro_gmean"] is None
+
+
+def test_only_a_frame_needs_polars(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    store = ResultStore(tmp_path)
+    store.add(row("a"), {"steps": np.zeros(3)})
+    assert [kept["key"] for kept in store.rows()] == ["a"]
+    with pytest.raises(
+        MarleneError, match=r"a frame of results needs .*polars: pip install \"marlene\[experiments\]\""
+    ):
+        store.frame()
 
 
 def test_only_one_grid_at_a_time(tmp_path):

@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
-import json as json_module
 import math
 import statistics
-import sys
+import tempfile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from marlene._common.errors import MarleneError
+from marlene.cli._grid import COLUMNS, SOME_FAILED, display
 from marlene.cli._report import print_plainly
-from marlene.cli._workers import Job, run_jobs
-from marlene.evaluation._prequential import load_kernels
+from marlene.evaluation._result import dump_json
+from marlene.experiments import Grid, ResultStore, Run, run_grid
+from marlene.experiments._store import DONE, number
 from marlene.learners import METHODS, create
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from marlene.cli._workers import Outcome
+    Row = dict[str, Any]
 
 EVERY = ",".join(METHODS)
 INTERRUPTED = 130
-FAILED = 1
-# Heading, key of the report, whether more is better, and how it is printed.
-COLUMNS = (
-    ("macro", "macro_gmean", True, ".3f"),
-    ("micro", "micro_gmean", True, ".3f"),
-    ("label-set", "label_set_gmean", True, ".3f"),
-    ("CPU s", "learn_seconds", False, ".2f"),
-    ("memory MB", "peak_rss_mb", False, ".0f"),
+REPORTED = (
+    *("stream", "method", "seed", "examples", "labels", "features"),
+    *("macro_gmean", "micro_gmean", "label_set_gmean", "hamming_score"),
+    *("models", "drifts", "cpu_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb", "stopped"),
 )
+"""What `--json` has of a run, as `marlene run --json`."""
 
 
 def compare(
@@ -52,123 +48,97 @@ def compare(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N examples.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Run methods on streams, each with several seeds, and print a table for every stream."""
+    """Run methods on streams, each with several seeds, and print a table for every stream.
+
+    Results are in a temporary folder until they are printed; `marlene grid` keeps them.
+    """
     if features not in ("auto", "numeric", "binary"):
         raise MarleneError(f"--features {features!r} is not one of auto, numeric, binary")
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if not names:
         raise MarleneError("--methods names none")
-    for name in dict.fromkeys(names):
-        # In the cache before the first run, kernels are not compiled by several processes at once.
-        load_kernels(create(name))
+    for name in names:
+        create(name)
     chosen = int(labels) if labels is not None and labels.removeprefix("-").isdecimal() else labels
-    numbers = tuple(range(1, seeds + 1))
-    wanted = [
-        Job(stream, chosen, features, limit, name, numbers)
-        for stream in dict.fromkeys(streams)
-        for name in dict.fromkeys(names)
-    ]
-    outcomes: list[Outcome] = []
+    settings = {"labels": chosen, "features": features, "limit": limit}
+    given = {name: value for name, value in settings.items() if value is not None}
+    runs = Grid.of(
+        Run({"load": stream} | given, name, seed=seed)
+        for stream in streams
+        for name in names
+        for seed in range(1, seeds + 1)
+    ).runs()
     interrupted = False
-    try:
-        with _progress(len(wanted) * seeds) as show:
-            for outcome in run_jobs(wanted, jobs):
-                outcomes.append(outcome)
-                show(outcome)
-    except KeyboardInterrupt:
-        interrupted = True
+    with tempfile.TemporaryDirectory(prefix="marlene-compare-") as folder:
+        try:
+            with display() as watch:
+                run_grid(Grid.of(runs), folder, jobs=jobs, measure=True, watch=watch)
+        except KeyboardInterrupt:
+            interrupted = True
+        kept = {row["key"]: row for row in ResultStore(folder).rows()}
+    ended = [(run, kept[run.key]) for run in runs if run.key in kept]
     if json:
-        print(json_module.dumps(as_json(outcomes)))
+        print(dump_json(as_json(ended)))
     else:
-        print_tables(Console(), wanted, outcomes)
+        print_tables(Console(), runs, ended)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
-    if any(outcome.error for outcome in outcomes):
-        raise typer.Exit(FAILED)
+    if any(row["status"] != DONE for _, row in ended):
+        raise typer.Exit(SOME_FAILED)
 
 
-@contextlib.contextmanager
-def _progress(total: int) -> Iterator[Callable[[Outcome], None]]:
-    """Show how many runs are done: a bar on a terminal, elsewhere a line for each; errors on both."""
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    task = bar.add_task("runs", total=total)
-    with bar:
-
-        def show(outcome: Outcome) -> None:
-            title = f"{outcome.job.method} on {outcome.job.stream}, seed {outcome.seed}"
-            bar.update(task, advance=1, description=title)
-            if outcome.error or not console.is_terminal:
-                print(f"{title}: {_in_short(outcome)}", file=sys.stderr, flush=True)
-
-        yield show
-
-
-def _in_short(outcome: Outcome) -> str:
-    if outcome.report is None:
-        return outcome.error
-    return ", ".join(f"{heading} {_number(outcome.report[key]):{form}}" for heading, key, _, form in COLUMNS)
-
-
-def _number(value: float | None) -> float:
-    """Return a figure; JSON has no number for one that is not defined."""
-    return float("nan") if value is None else float(value)
-
-
-def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the report of every run, and every error."""
+def as_json(ended: Sequence[tuple[Run, Row]]) -> Row:
+    """Return the scores of every run, and every error."""
+    done = [row | {"stream": row["name"], "stopped": ""} for _, row in ended if row["status"] == DONE]
     return {
-        "runs": [outcome.report for outcome in outcomes if outcome.report is not None],
+        "runs": [{name: row[name] for name in REPORTED} for row in done],
         "errors": [
-            {"stream": o.job.stream, "method": o.job.method, "seed": o.seed, "error": o.error}
-            for o in outcomes
-            if o.error
+            {"stream": run.stream["load"], "method": run.method, "seed": run.seed, "error": _error(row)}
+            for run, row in ended
+            if row["status"] != DONE
         ],
     }
 
 
-def print_tables(console: Console, jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
-    """Print a table per stream: mean and standard deviation of every figure, the best in bold, and what failed."""
-    for stream in dict.fromkeys(job.stream for job in jobs):
-        rows: dict[str, list[dict[str, Any]]] = {job.method: [] for job in jobs if job.stream == stream}
-        for outcome in outcomes:
-            if outcome.job.stream == stream and outcome.report is not None:
-                rows[outcome.job.method].append(outcome.report)
+def _error(row: Row) -> str:
+    """Return the error of a run; errors of this package explain themselves without their class."""
+    return str(row["error"]).removeprefix(f"{MarleneError.__name__}: ")
+
+
+def print_tables(console: Console, runs: Sequence[Run], ended: Sequence[tuple[Run, Row]]) -> None:
+    """Print a table for every stream: mean and standard deviation of every score, the best in bold, and errors."""
+    for stream in dict.fromkeys(run.stream["load"] for run in runs):
+        here = [(run, row) for run, row in ended if run.stream["load"] == stream]
+        rows: dict[str, list[Row]] = {run.method: [] for run in runs if run.stream["load"] == stream}
+        failed: dict[tuple[str, str], list[str]] = {}
+        for run, row in here:
+            if row["status"] == DONE:
+                rows[run.method].append(row)
+            else:
+                failed.setdefault((run.method, _error(row)), []).append(str(run.seed))
         best = [_best(rows.values(), key, more_is_better) for _, key, more_is_better, _ in COLUMNS]
         # Not the table's title, which is broken into lines where it is longer than the table: a stream may be a path.
         print_plainly(console, f"G-Means on {stream}", style="table.title")
         table = Table(box=box.SIMPLE_HEAD)
         table.add_column("method")
-        for heading, *_ in COLUMNS:
+        for heading in (*(heading for heading, *_ in COLUMNS), "runs"):
             table.add_column(heading, justify="right")
-        table.add_column("runs", justify="right")
-        for method, reports in rows.items():
+        for method, done in rows.items():
             cells = [
-                _cell([_number(report[key]) for report in reports], form, best_mean)
+                _cell([number(row[key]) for row in done], form, best_mean)
                 for (_, key, _, form), best_mean in zip(COLUMNS, best, strict=True)
             ]
-            table.add_row(escape(method), *cells, str(len(reports)))
+            table.add_row(escape(method), *cells, str(len(done)))
         console.print(table)
-        failed: dict[tuple[str, str], list[str]] = {}
-        for outcome in outcomes:
-            if outcome.job.stream == stream and outcome.error:
-                failed.setdefault((outcome.job.method, outcome.error), []).append(str(outcome.seed))
-        for (method, error), numbers in failed.items():
-            text = f"{method} failed with seed {', '.join(numbers)}: {error}"
+        for (method, error), seeds in failed.items():
+            text = f"{method} failed with seed {', '.join(seeds)}: {error}"
             print_plainly(console, text, style="red")
-    console.print("mean ± standard deviation over the seeds; CPU time of learning and predicting alone; peak memory")
+    console.print("mean ± standard deviation over the seeds; CPU time of learning and predicting; peak memory")
 
 
-def _best(rows: Iterable[list[dict[str, Any]]], key: str, more_is_better: bool) -> float | None:
-    """Return the best mean of a figure, None if there is none."""
-    means = [statistics.fmean(_number(report[key]) for report in reports) for reports in rows if reports]
+def _best(rows: Iterable[list[Row]], key: str, more_is_better: bool) -> float | None:
+    """Return the best mean of a column; None if there is none."""
+    means = [statistics.fmean(number(row[key]) for row in done) for done in rows if done]
     means = [mean for mean in means if not math.isnan(mean)]
     return (max(means) if more_is_better else min(means)) if means else None
 

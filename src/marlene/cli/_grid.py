@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import statistics
 import sys
 import time
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
@@ -18,13 +19,22 @@ from rich.table import Table
 from rich.text import Text
 
 from marlene.experiments import Grid, run_grid
+from marlene.experiments._store import DONE, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from marlene.experiments import GridProgress, ResultStore
 
-FIGURES = {"macro_gmean": "Macro", "micro_gmean": "Micro", "label_set_gmean": "Label-set"}
+# Heading, column of a row, whether more is better, and how it is printed.
+COLUMNS = (
+    ("macro", "macro_gmean", True, ".3f"),
+    ("micro", "micro_gmean", True, ".3f"),
+    ("label-set", "label_set_gmean", True, ".3f"),
+    ("CPU s", "learn_seconds", False, ".2f"),
+    ("memory MB", "peak_rss_mb", False, ".0f"),
+)
+SCORES = COLUMNS[:3]
 SOME_FAILED = 1
 MOST_ERRORS = 5
 
@@ -42,15 +52,28 @@ def grid(
         with display() as watch:
             store = run_grid(runs, out, jobs=jobs, dask=dask, retry_failed=retry_failed, watch=watch)
     except KeyboardInterrupt:
-        print(f"\nmarlene: stopped; what has ended is in {out}, the same command goes on", file=sys.stderr)
+        print_stopped(out)
         raise
     if _print_results(store, [run.key for run in runs.runs()]):
         raise typer.Exit(SOME_FAILED)
 
 
+def print_stopped(out: Path) -> None:
+    """Say after Ctrl-C how to go on."""
+    print(f"\nmarlene: stopped; runs that have ended are in {out}; the same command goes on", file=sys.stderr)
+
+
+def print_errors(failures: Sequence[tuple[str, str]], folder: Path) -> None:
+    """Print title and error of the first runs that failed, and where the others are."""
+    for title, error in failures[:MOST_ERRORS]:
+        print(f"marlene: {title}: {error}", file=sys.stderr)
+    if failures:
+        print(f"marlene: {len(failures)} runs failed; {folder} has the errors", file=sys.stderr)
+
+
 @contextlib.contextmanager
 def display() -> Iterator[Callable[[GridProgress], None]]:
-    """Show how the grid stands: live on a terminal, else a line for every run that has ended."""
+    """Show the progress of a grid: live on a terminal, elsewhere a line for every run that has ended."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _print_line
@@ -61,7 +84,7 @@ def display() -> Iterator[Callable[[GridProgress], None]]:
 
 
 class _LiveBoard:
-    """The live display; drawn again and again, so that the time left runs down between two runs."""
+    """The live display. It is drawn twice a second, so that the time left runs down."""
 
     def __init__(self) -> None:
         self._progress: GridProgress | None = None
@@ -98,34 +121,30 @@ def _print_line(progress: GridProgress) -> None:
     row = progress.latest
     if row is None:
         return
-    outcome = row["error"] or " ".join(f"{row[name]:.3f}" for name in FIGURES)
+    outcome = row["error"] or ", ".join(f"{heading} {number(row[key]):{form}}" for heading, key, _, form in COLUMNS)
     print(f"{_counts(progress, progress.seconds_left)}: {row['title']}: {outcome}", file=sys.stderr, flush=True)
 
 
 def _print_results(store: ResultStore, keys: list[str]) -> int:
-    """Print the means over seeds, and errors if there are any; return how many runs failed."""
-    rows = [row for row in store.frame().iter_rows(named=True) if row["key"] in set(keys)]
-    console = Console()
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("stream", "sources", "method"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("runs", *FIGURES.values()):
-        table.add_column(heading, justify="right")
+    """Print the means over the seeds, and errors if there are any; return how many runs failed."""
+    kept = {row["key"]: row for row in store.rows()}
+    rows = [kept[key] for key in keys if key in kept]
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    order = {key: i for i, key in enumerate(keys)}
-    failures = [row for row in rows if row["status"] != "done"]
-    for row in sorted(rows, key=lambda row: order[row["key"]]):
-        if row["status"] == "done":
+    for row in rows:
+        if row["status"] == DONE:
             options = ", ".join(f"{name}={value}" for name, value in json.loads(row["options"]).items())
             method = f"{row['method']} ({options})" if options else row["method"]
             groups.setdefault((row["name"], row["sources"], method), []).append(row)
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("stream", "sources", "method"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("runs", *(heading for heading, *_ in SCORES)):
+        table.add_column(heading, justify="right")
     for names, group in groups.items():
-        means = [sum(row[figure] for row in group) / len(group) for figure in FIGURES]
+        means = (statistics.fmean(number(row[key]) for row in group) for _, key, *_ in SCORES)
         table.add_row(*map(Text, names), str(len(group)), *(f"{mean:.3f}" for mean in means))
     if groups:
-        console.print(table)
-    for row in failures[:MOST_ERRORS]:
-        print(f"marlene: {row['title']}: {row['error']}", file=sys.stderr)
-    if failures:
-        print(f"marlene: {len(failures)} of {len(rows)} runs failed; {store.folder} has the errors", file=sys.stderr)
+        Console().print(table)
+    failures = [(row["title"], row["error"]) for row in rows if row["status"] != DONE]
+    print_errors(failures, store.folder)
     return len(failures)

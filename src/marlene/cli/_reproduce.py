@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from marlene.cli._grid import MOST_ERRORS, SOME_FAILED, display
+from marlene.cli._grid import SOME_FAILED, display, print_errors, print_stopped
 from marlene.experiments.reproduce import ALL, TARGETS
 from marlene.experiments.reproduce import reproduce as reproduce_paper
 
@@ -36,12 +35,10 @@ def reproduce(
                 target, folder, runs=runs, quick=quick, jobs=jobs, retry_failed=retry_failed, watch=watch
             )
     except KeyboardInterrupt:
-        print(f"\nmarlene: stopped; what has ended is in {folder}, the same command goes on", file=sys.stderr)
+        print_stopped(folder)
         raise
     for page in made.pages:
         print(page)
-    for title, error in made.failures[:MOST_ERRORS]:
-        print(f"marlene: {title}: {error}", file=sys.stderr)
+    print_errors(made.failures, folder / "runs")
     if made.failures:
-        print(f"marlene: {len(made.failures)} runs failed; {folder / 'runs'} has the errors", file=sys.stderr)
         raise typer.Exit(SOME_FAILED)

@@ -1,4 +1,4 @@
-"""One run, from its description to its row; it may happen in any process on any machine."""
+"""Carry out one run, in any process on any machine: from its description to its row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import json
 import os
 import platform
 import traceback
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ import numpy as np
 from marlene import __version__
 from marlene.evaluation import prequential
 from marlene.experiments._grid import BURST, ORACLE, Run
-from marlene.experiments._store import DONE, FAILED
+from marlene.experiments._store import DONE, FAILED, Outcome
 from marlene.experiments._watched import Watched
 from marlene.learners import create
 from marlene.streams import CATALOGUE, load, synthetic_experiment
@@ -35,16 +34,10 @@ RESULT = ("examples", "features", "window", "start", "delay", "models", "drifts"
 MEASURED = ("cpu_seconds", "wall_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a run leaves: a row, and arrays."""
+def perform(run: Run, *, rows_only: bool = False) -> Outcome:
+    """Carry out one run. An error in it becomes part of the outcome.
 
-    row: dict[str, Any]
-    traces: Arrays = field(default_factory=dict)
-
-
-def perform(run: Run) -> Outcome:
-    """Do one run; whatever goes wrong in it becomes part of the outcome.
+    With `rows_only` the learner is not looked into on the way, and no traces are kept.
 
     Examples
     --------
@@ -59,7 +52,8 @@ def perform(run: Run) -> Outcome:
         stream = run.stream | ({"seed": run.seed} if run.stream.get("seed") == "run" else {})
         target, sources, drifts, told = _streams(json.dumps(stream, sort_keys=True))
         model = create(run.method, run.seed, **run.options)
-        watched: Any = Watched(model, target, told if run.options.get("drift") == ORACLE else {})
+        due = told if run.options.get("drift") == ORACLE else {}
+        watched: Any = model if rows_only and not due else Watched(model, target, due)
         settings: Any = run.evaluation
         result = prequential(watched, target, method=run.method, seed=run.seed, sources=sources, **settings)
     except Exception as error:  # noqa: BLE001 (a run that fails is recorded, whatever the reason)
@@ -71,11 +65,11 @@ def perform(run: Run) -> Outcome:
     row |= {name: getattr(result, name) for name in (*RESULT, *MEASURED)}
     row |= {f"overall_{name}": value for name, value in result.overall.items()}
     row |= {"true_drifts": json.dumps(drifts), "found_drifts": _found_drifts(model)}
-    return Outcome(row, _traces(result, watched))
+    return Outcome(row, {} if rows_only else _traces(result, watched))
 
 
 def failed(run: Run, error: BaseException, started: str | None = None) -> Outcome:
-    """Return the outcome of a run that ended with an error."""
+    """Return the outcome of a run that failed."""
     text = "".join(traceback.format_exception(error))
     row = describe(run, started or _now())
     return Outcome(row | {"status": FAILED, "error": f"{type(error).__name__}: {error}", "traceback": text})
@@ -121,7 +115,7 @@ def _processor() -> str:
 
 @functools.lru_cache(maxsize=2)
 def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts, Drifts]:
-    """Make target, sources, true drifts and those to tell of; the latest are kept, as runs on a stream follow."""
+    """Make target, sources, true drifts and the drifts to signal; cached, as many runs use the same stream."""
     stream = json.loads(description)
     if "synthetic" in stream:
         made = synthetic_experiment(stream.pop("synthetic"), stream.pop("size"), stream.pop("sources"), **stream)
@@ -144,7 +138,7 @@ def _found_drifts(model: Any) -> str | None:  # noqa: ANN401 (some learners can 
 
 
 def _traces(result: PrequentialResult, watched: Watched) -> Arrays:
-    """Return the arrays worth keeping: all that a figure needs, and no probabilities, which are large."""
+    """Return the arrays that figures are drawn from. Probabilities are not kept: they are large."""
     traces: Arrays = {"steps": result.steps, "pred": result.pred, "truth": result.truth}
     if watched.aswr:
         at, values = zip(*watched.aswr, strict=True)

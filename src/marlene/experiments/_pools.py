@@ -1,196 +1,266 @@
-"""Where runs happen: in this process, in processes of joblib's, or on a Dask cluster. All are used in the same way."""
+"""Where runs are carried out: in this process, in worker processes of this machine, or on a Dask cluster."""
 
 from __future__ import annotations
 
-import concurrent.futures
-import concurrent.futures.process
+import contextlib
+import json
 import os
 import queue
+import subprocess
 import sys
 import threading
-import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
-from marlene.experiments._perform import Outcome, perform
+from marlene.evaluation._prequential import load_kernels
+from marlene.experiments._grid import Run
+from marlene.experiments._perform import failed, perform
+from marlene.experiments._store import ResultStore
+from marlene.learners import create
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from marlene.experiments._grid import Run
+    from collections.abc import Sequence
 
 PATIENCE = "20s"
-SHORTLY = 2.0
+# Ctrl-C is for the process that runs the grid. Packages are looked for where that process finds them.
+START = (
+    "import json, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] = json.loads(sys.argv[1]); "
+    "from marlene.experiments._pools import serve; serve(sys.argv[2], bool(sys.argv[3]))"
+)
+
+
+class WorkerDiedError(RuntimeError):
+    """The process of a run ended before the run: it was killed, or there was no memory left."""
 
 
 class Pool(Protocol):
-    """What the runner asks of a place where runs happen. A future is whatever `submit` returns."""
+    """A place where runs are carried out. It writes every run to the store it was made with."""
 
-    crashes: tuple[type[BaseException], ...]
-    """What `result` of a future raises if a worker died; the pool must then be renewed."""
-
-    def slots(self) -> int:
-        """Return how many runs can happen at a time."""
+    def has_room(self) -> bool:
+        """Tell whether another run can be started now."""
         ...
 
-    def submit(self, run: Run) -> Any:  # noqa: ANN401
-        """Start a run; its future's `result()` is an `Outcome`."""
+    def start(self, todo: list[Run]) -> Run:
+        """Take a run from the list, start it and return it."""
         ...
 
-    def wait(self, futures: Collection[Any]) -> Collection[Any]:
-        """Return those that have ended, at least one."""
-        ...
-
-    def renew(self) -> None:
-        """Make the pool usable again after a crash."""
+    def wait(self) -> str:
+        """Wait until some run has ended and is in the store; return its key."""
         ...
 
     def close(self) -> None:
-        """End it, and whatever runs in it."""
+        """Stop everything that is under way."""
         ...
 
 
 class InProcess:
-    """Runs one after the other in this process."""
+    """Carries out one run after the other in this process."""
 
-    crashes: tuple[type[BaseException], ...] = ()
+    def __init__(self, store: ResultStore) -> None:
+        self._store = store
+        self._next: list[Run] = []
 
-    def slots(self) -> int:
-        """One."""
-        return 1
+    def has_room(self) -> bool:
+        """Tell whether the last run has ended."""
+        return not self._next
 
-    def submit(self, run: Run) -> concurrent.futures.Future[Outcome]:
-        """Do the run."""
-        future: concurrent.futures.Future[Outcome] = concurrent.futures.Future()
-        future.set_result(perform(run))
-        return future
+    def start(self, todo: list[Run]) -> Run:
+        """Take the first run; `wait` carries it out."""
+        self._next.append(todo.pop(0))
+        return self._next[0]
 
-    def wait(self, futures: Collection[Any]) -> Collection[Any]:
-        """Return all."""
-        return list(futures)
-
-    def renew(self) -> None:
-        """Nothing to do."""
+    def wait(self) -> str:
+        """Carry out the run."""
+        return self._store.keep(perform(self._next.pop()))
 
     def close(self) -> None:
         """Nothing to do."""
 
 
 class Processes:
-    """Runs in processes of this machine, through joblib's loky."""
+    """Carries out runs in worker processes of this machine.
 
-    def __init__(self, jobs: int) -> None:
-        optional("joblib", "experiments", "running on several cores")
-        self._loky = optional("joblib.externals.loky", "experiments", "running on several cores")
-        # An error of loky's own for a worker that was killed is a kind of the standard library's.
-        self.crashes: tuple[type[BaseException], ...] = (concurrent.futures.process.BrokenProcessPool,)
+    A worker that dies costs only its own run: that run is started once more, and fails if its process dies again.
+
+    Parameters
+    ----------
+    store
+        Where the workers write their runs.
+    jobs
+        How many workers there are.
+    measure
+        Do not let a worker go on with another method or stream, and keep no traces. Then times and memory are those
+        of the run alone.
+    runs
+        What will be run. Its kernels are compiled here, before several workers would all compile them.
+    """
+
+    def __init__(self, store: ResultStore, jobs: int, measure: bool, runs: Sequence[Run]) -> None:
+        self._store = store
         self._jobs = jobs
-        self._executor = self._new()
+        self._measure = measure
+        self._ended: queue.SimpleQueue[tuple[_Worker, str]] = queue.SimpleQueue()
+        self._workers: list[_Worker] = []
+        self._died: set[str] = set()
+        for run in {json.dumps([run.method, run.options]): run for run in runs}.values():
+            with contextlib.suppress(Exception):  # whatever is wrong is told when the run is carried out
+                load_kernels(create(run.method, **run.options))
 
-    def _new(self) -> Any:  # noqa: ANN401 (an executor of joblib's)
-        return self._loky.ProcessPoolExecutor(self._jobs, initializer=_settle, initargs=(os.getpid(),))
+    def has_room(self) -> bool:
+        """Tell whether a worker is idle, or can still be started."""
+        return sum(worker.run is not None for worker in self._workers) < self._jobs
 
-    def slots(self) -> int:
-        """As many as processes."""
-        return self._jobs
+    def start(self, todo: list[Run]) -> Run:
+        """Hand a run to a worker; to measure, prefer what an idle worker did, then what no other one is doing."""
+        idle = [worker for worker in self._workers if worker.run is None]
+        place = 0
+        if self._measure:
+            done = [worker.group for worker in idle]
+            doing = [worker.group for worker in self._workers if worker.run is not None]
+            groups = [_group(run) for run in todo]
+            place = min(range(len(todo)), key=lambda i: (groups[i] not in done, groups[i] in doing))
+            for worker in idle:
+                if worker.group != groups[place]:
+                    self._dismiss(worker)
+            idle = [worker for worker in idle if worker.group == groups[place]]
+        run = todo.pop(place)
+        (idle[0] if idle else self._hire()).begin(run)
+        return run
 
-    def submit(self, run: Run) -> Any:  # noqa: ANN401
-        """Hand the run to a process."""
-        return self._executor.submit(perform, run)
-
-    def wait(self, futures: Collection[Any]) -> Collection[Any]:
-        """Wait for the first."""
-        return concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_COMPLETED).done
-
-    def renew(self) -> None:
-        """Begin with new processes."""
-        self.close()
-        self._executor = self._new()
+    def wait(self) -> str:
+        """Wait for a worker; deal with those that died."""
+        while True:
+            worker, key = self._ended.get()
+            if key:
+                worker.run = None
+                return key
+            if worker in self._workers:
+                self._dismiss(worker)
+            run = worker.run
+            if run is not None and run.key in self._died:
+                code = worker.process.returncode
+                error = WorkerDiedError(f"the process ended with code {code}: it was killed, or memory ran out")
+                return self._store.keep(failed(run, error))
+            if run is not None:
+                self._died.add(run.key)
+                self._hire().begin(run)
 
     def close(self) -> None:
-        """End the processes."""
-        # Not shutdown(kill_workers=True): it stumbles over a run that no process has begun yet.
-        executor = self._executor
-        processes = list(executor._processes.values())  # noqa: SLF001 (there is no other way to them)
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
-        # One of them may have died with this lock in hand, for which the executor would wait for ever.
-        lock = executor._processes_management_lock  # noqa: SLF001
-        lock.acquire(timeout=SHORTLY)
-        lock.release()
-        executor.shutdown(wait=True)
+        """End all workers."""
+        for worker in list(self._workers):
+            self._dismiss(worker)
+
+    def _hire(self) -> _Worker:
+        self._workers.append(_Worker(self._store, self._measure, self._ended))
+        return self._workers[-1]
+
+    def _dismiss(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        worker.close()
 
 
-def _settle(parent: int) -> None:
-    """Prepare a process of loky's for runs of any size."""
-    # Where psutil is installed, loky takes a process for leaking that is 300 MB larger than after its first run, and
-    # replaces it with a warning: kernels and a larger data set are no leak.
-    sys.modules["joblib.externals.loky.process_executor"]._USE_PSUTIL = False  # type: ignore[attr-defined]  # noqa: SLF001
-    _end_with_parent(parent)
+class _Worker:
+    """A process that carries out the runs that it is given, one at a time."""
+
+    def __init__(self, store: ResultStore, rows_only: bool, ended: queue.SimpleQueue[tuple[_Worker, str]]) -> None:
+        self.run: Run | None = None
+        self.group: tuple[Any, ...] = ()
+        words = [json.dumps(sys.path), str(store.folder), "rows only" if rows_only else ""]
+        command = [sys.executable, "-c", START, *words]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+        self._listener = threading.Thread(target=self._listen, args=(ended,), daemon=True)
+        self._listener.start()
+
+    def _listen(self, ended: queue.SimpleQueue[tuple[_Worker, str]]) -> None:
+        """Pass on the key of every run that has ended; an empty one says that the process has."""
+        for line in self.process.stdout or ():
+            ended.put((self, line.strip()))
+        self.process.wait()
+        ended.put((self, ""))
+
+    def begin(self, run: Run) -> None:
+        self.run, self.group = run, _group(run)
+        with contextlib.suppress(OSError):  # it has died; `_listen` tells so
+            print(json.dumps(asdict(run)), file=self.process.stdin, flush=True)
+
+    def close(self) -> None:
+        self.process.kill()
+        self._listener.join()
+        with contextlib.suppress(OSError), self.process:
+            pass
 
 
-def _end_with_parent(parent: int) -> None:
-    """Watch from a thread of this process for its parent's end: one that was killed cannot end it."""
+def _group(run: Run) -> tuple[Any, ...]:
+    """Return what runs that differ only in their seed have in common."""
+    return run.stream, run.method, run.options, run.evaluation
 
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+def serve(folder: str, rows_only: bool) -> None:
+    """Be a worker: carry out the runs that come as lines of JSON, and print the key of each when it is in the store."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a run prints is no answer
+    orders: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(orders,), daemon=True).start()
+    store = ResultStore(folder)
+    while True:
+        outcome = perform(Run(**json.loads(orders.get())), rows_only=rows_only)
+        print(store.keep(outcome), file=answers, flush=True)
+
+
+def _read(orders: queue.SimpleQueue[str]) -> None:
+    for line in sys.stdin:
+        orders.put(line)
+    os._exit(1)  # the process that runs the grid has ended, so nobody waits for this run
 
 
 class Cluster:
-    """Runs on the workers of a Dask cluster, which gives those of a worker that died to another."""
+    """Carries out runs on a Dask cluster, which gives the runs of a worker that died to another one."""
 
-    crashes: tuple[type[BaseException], ...] = ()
-
-    def __init__(self, address: str) -> None:
+    def __init__(self, store: ResultStore, address: str) -> None:
         distributed = optional("distributed", "distributed", "running on a Dask cluster")
         try:
             self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise MarleneError(f"no Dask scheduler answers at {address} ({error})") from error
+        self._store = store
         self._address = address
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._running: dict[Any, Run] = {}
 
-    def slots(self) -> int:
-        """As many as the workers have threads now; one if none is there yet, to wait for it."""
+    def has_room(self) -> bool:
+        """Tell whether a thread of the workers is idle; before there are workers, one run waits for them."""
         try:
             threads: dict[str, int] = self._client.nthreads()
         except OSError as error:
             raise self._gone() from error
-        return max(1, sum(threads.values()))
+        return len(self._running) < max(1, sum(threads.values()))
 
-    def submit(self, run: Run) -> Any:  # noqa: ANN401
-        """Hand the run to the cluster."""
+    def start(self, todo: list[Run]) -> Run:
+        """Hand the first run to the cluster."""
+        run = todo.pop(0)
         future = self._client.submit(perform, run, pure=False)
+        self._running[future] = run
         future.add_done_callback(self._ended.put)
-        return future
+        return run
 
-    def wait(self, futures: Collection[Any]) -> Collection[Any]:  # noqa: ARG002 (they announce themselves)
-        """Wait for the first."""
+    def wait(self) -> str:
+        """Wait for the first run that ends."""
         future = self._ended.get()
         if future.cancelled():
             raise self._gone()
-        return [future]
+        run = self._running.pop(future)
+        try:
+            return self._store.keep(future.result())
+        except OSError:
+            raise
+        except Exception as error:  # noqa: BLE001 (what the cluster could not do is the run's failure)
+            return self._store.keep(failed(run, error))
 
     def _gone(self) -> MarleneError:
-        return MarleneError(f"the Dask scheduler at {self._address} is gone; what has ended is kept, the rest is not")
-
-    def renew(self) -> None:
-        """Nothing to do."""
+        return MarleneError(f"the Dask scheduler at {self._address} is gone; runs that have ended are kept")
 
     def close(self) -> None:
-        """Leave the cluster; what was submitted and has not ended is dropped by it."""
+        """Leave the cluster, which drops what has not ended."""
         self._client.close()
-
-
-def make_pool(jobs: int, dask: str | None) -> Pool:
-    """Return the place for runs that these settings mean."""
-    if dask is not None:
-        return Cluster(dask)
-    return Processes(jobs) if jobs > 1 else InProcess()

@@ -1,28 +1,22 @@
-"""A grid, run to its end, whatever happens on the way."""
+"""Carry out the runs of a grid that are not in its store yet."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from marlene._common.errors import MarleneError
-from marlene.experiments._perform import failed
-from marlene.experiments._pools import make_pool
+from marlene.experiments._pools import Cluster, InProcess, Processes
 from marlene.experiments._store import DONE, FAILED, ResultStore
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from marlene.experiments._grid import Grid, Run
     from marlene.experiments._pools import Pool
-
-
-class WorkerDiedError(RuntimeError):
-    """The process of a run ended without a word: it was killed, or there was no memory left."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +26,11 @@ class GridProgress:
     Parameters
     ----------
     done, failed, left
-        How many runs; those of earlier calls are among the first two.
+        How many runs. Runs of earlier calls count as done or failed.
     running
-        Titles of those under way.
+        Titles of the runs under way.
     seconds_left
-        How long it will take at the present pace; None before the first run has ended.
+        Time to the end at the present pace; None before the first run has ended.
     latest
         The row of the run that has just ended; None if one has just begun.
     """
@@ -56,25 +50,29 @@ def run_grid(
     jobs: int = 1,
     dask: str | None = None,
     retry_failed: bool = False,
+    measure: bool = False,
     watch: Callable[[GridProgress], None] | None = None,
 ) -> ResultStore:
-    """Run what the folder does not have yet, and keep every run as soon as it has ended.
+    """Carry out the runs that the folder does not have yet, and keep every run as soon as it has ended.
 
-    Stop it in any way and call it again: what has a row is not run again. A run that fails, or whose process dies, gets
-    a row with the error and does not stop the others. Results depend on neither `jobs` nor `dask`.
+    Stop it in any way and call it again: it goes on with what has no row. A run that fails, or whose process dies
+    twice, gets a row with the error and does not stop the others. Scores depend on neither `jobs` nor `dask`.
 
     Parameters
     ----------
     grid
         What to run.
     out
-        The folder of the results; may hold those of other grids.
+        The folder of the results. It may hold results of other grids.
     jobs
-        How many processes of this machine to use.
+        How many processes of this machine to use. With 1, runs are carried out in this process.
     dask
         Address of a Dask scheduler; its workers are used instead, and must have this package.
     retry_failed
         Run again what failed before.
+    measure
+        Give every method on every stream a process of its own, and keep rows without traces. Then times and memory
+        are those of the runs alone.
     watch
         Called whenever a run begins or ends.
 
@@ -84,7 +82,7 @@ def run_grid(
     >>> from marlene.experiments import Grid
     >>> grid = Grid(streams=[{"load": "yeast", "limit": 200}], methods=[{"name": "majority"}], seeds=2)
     >>> store = run_grid(grid, tempfile.mkdtemp())
-    >>> store.frame().select("name", "method", "seed", "status").rows()
+    >>> [(row["name"], row["method"], row["seed"], row["status"]) for row in store.rows()]
     [('yeast', 'majority', 1, 'done'), ('yeast', 'majority', 2, 'done')]
     """
     if jobs < 1:
@@ -99,13 +97,33 @@ def run_grid(
         board = _Board(ended.count(DONE), ended.count(FAILED), len(todo), watch)
         board.tell(())
         if todo:
-            with closing(make_pool(jobs, dask)) as pool:
-                _Runner(pool, store, board).work_through(todo)
+            with closing(_pool(store, todo, jobs, dask, measure)) as pool:
+                _work_through(todo, pool, store, board)
     return store
 
 
+def _pool(store: ResultStore, runs: Sequence[Run], jobs: int, dask: str | None, measure: bool) -> Pool:
+    if dask is not None:
+        return Cluster(store, dask)
+    return Processes(store, jobs, measure, runs) if jobs > 1 or measure else InProcess(store)
+
+
+def _work_through(todo: list[Run], pool: Pool, store: ResultStore, board: _Board) -> None:
+    """Keep the pool busy until nothing is left."""
+    running: dict[str, Run] = {}
+    while todo or running:
+        while todo and pool.has_room():
+            run = pool.start(todo)
+            running[run.key] = run
+            board.tell(running.values())
+        row = store.row(pool.wait())
+        del running[row["key"]]
+        board.count(row["status"])
+        board.tell(running.values(), row)
+
+
 class _Board:
-    """Counts what has ended, and tells whoever watches."""
+    """Counts runs and reports them to the caller's function."""
 
     def __init__(self, done: int, failed: int, left: int, watch: Callable[[GridProgress], None] | None) -> None:
         self._counts = {DONE: done, FAILED: failed}
@@ -119,7 +137,7 @@ class _Board:
         self._left -= 1
         self._ended += 1
 
-    def tell(self, running: Sequence[Run], latest: dict[str, Any] | None = None) -> None:
+    def tell(self, running: Iterable[Run], latest: dict[str, Any] | None = None) -> None:
         if self._watch is None:
             return
         pace = (time.monotonic() - self._began) / self._ended if self._ended else None
@@ -133,68 +151,3 @@ class _Board:
                 latest,
             )
         )
-
-
-class _Runner:
-    """Keeps a pool busy.
-
-    When a worker dies, joblib's pool does not say which run killed it, if any did: all that were under way are run
-    again, each with the pool for itself, and the one that brings it down once more is the one that fails.
-    """
-
-    def __init__(self, pool: Pool, store: ResultStore, board: _Board) -> None:
-        self._pool = pool
-        self._store = store
-        self._board = board
-        self._running: dict[Any, Run] = {}
-        self._suspects: deque[Run] = deque()
-        self._second_time: set[str] = set()
-
-    def work_through(self, runs: Sequence[Run]) -> None:
-        todo = deque(runs)
-        crashed = False
-        while todo or self._suspects or self._running:
-            if not crashed:
-                self._fill(todo)
-            for future in self._pool.wait(self._running):
-                crashed |= not self._take(future)
-            if crashed and not self._running:
-                self._pool.renew()
-                crashed = False
-
-    def _fill(self, todo: deque[Run]) -> None:
-        slots = 1 if self._suspects else self._pool.slots()
-        while len(self._running) < slots and (self._suspects or todo):
-            queue = self._suspects or todo
-            self._board.tell([*self._running.values(), queue[0]])
-            try:
-                future = self._pool.submit(queue[0])
-            except self._pool.crashes:
-                # A worker died while it had nothing to do, or what it did is about to be told.
-                if self._running:
-                    return
-                self._pool.renew()
-                continue
-            self._running[future] = queue.popleft()
-
-    def _take(self, future: Any) -> bool:  # noqa: ANN401
-        """Keep what a future brings; return whether its worker is alive."""
-        run = self._running.pop(future)
-        alive = True
-        try:
-            outcome = future.result()
-        except self._pool.crashes as error:
-            alive = False
-            if run.key not in self._second_time:
-                self._second_time.add(run.key)
-                self._suspects.append(run)
-                return alive
-            died = WorkerDiedError("the process was killed from outside, or ran out of memory")
-            died.__cause__ = error
-            outcome = failed(run, died)
-        except Exception as error:  # noqa: BLE001 (whatever the pool could not do is the run's failure)
-            outcome = failed(run, error)
-        self._store.add(outcome.row, outcome.traces)
-        self._board.count(outcome.row["status"])
-        self._board.tell(list(self._running.values()), outcome.row)
-        return alive

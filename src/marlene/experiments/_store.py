@@ -1,9 +1,11 @@
-"""Results that are kept: a row and, beside it, the traces of every run, in a folder that only grows."""
+"""A folder of results: for every run one row as JSON and, beside it, its traces as npz."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
 from marlene._common.files import atomic_write
+from marlene.evaluation._result import dump_json
 
 if TYPE_CHECKING:
     import os
@@ -24,29 +27,36 @@ if TYPE_CHECKING:
 DONE, FAILED = "done", "failed"
 
 
-class ResultStore:
-    """A folder with one Parquet file of one row for every run that has ended, and npz files of traces.
+@dataclass(frozen=True)
+class Outcome:
+    """What is kept of a run: a row of plain values, and arrays."""
 
-    A run's traces are written before its row, and each file appears as a whole: whatever has a row is complete,
-    whenever the program was killed.
+    row: dict[str, Any]
+    traces: Arrays = field(default_factory=dict)
+
+
+class ResultStore:
+    """A folder with `runs/KEY.json` and `traces/KEY.npz` for every run that has ended.
+
+    Traces are written before the row, and each file appears as a whole. So a run that has a row is complete, even if
+    the program was killed.
 
     Parameters
     ----------
     folder
-        Where; made if it is not there.
+        The folder; made if it is absent.
 
     Examples
     --------
     >>> import tempfile
     >>> store = ResultStore(tempfile.mkdtemp())
     >>> store.add({"key": "a1", "status": "done", "macro_gmean": 0.5}, {"steps": np.zeros(3)})
-    >>> store.frame()["macro_gmean"].to_list(), store.traces("a1")["steps"]
-    ([0.5], array([0., 0., 0.]))
+    >>> store.rows()[0]["macro_gmean"], store.traces("a1")["steps"]
+    (0.5, array([0., 0., 0.]))
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        self._polars: Any = optional("polars", "experiments", "keeping results")
         for part in ("runs", "traces"):
             (self.folder / part).mkdir(parents=True, exist_ok=True)
 
@@ -56,23 +66,40 @@ class ResultStore:
             with atomic_write(self._traces(row["key"])) as file:
                 np.savez_compressed(file, allow_pickle=False, **traces)
         with atomic_write(self._row(row["key"])) as file:
-            self._polars.DataFrame([dict(row)]).write_parquet(file)
+            file.write(dump_json(dict(row), indent=1).encode())
+
+    def keep(self, outcome: Outcome) -> str:
+        """Add a run and return its key."""
+        self.add(outcome.row, outcome.traces)
+        return str(outcome.row["key"])
+
+    def row(self, key: str) -> dict[str, Any]:
+        """Return the row of a run; a score that is not defined is None."""
+        path = self._row(key)
+        try:
+            row = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise MarleneError(f"{path}: the row of a run cannot be read ({error})") from error
+        if not isinstance(row, dict) or row.get("key") != key or "status" not in row:
+            raise MarleneError(f"{path}: not the row of the run {key}")
+        return row
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return all rows, in the order in which the runs ended."""
+        rows = [self.row(path.stem) for path in (self.folder / "runs").glob("[!.]*.json")]
+        return sorted(rows, key=lambda row: (row.get("finished", ""), row["key"]))
 
     def frame(self) -> pl.DataFrame:
-        """Return all rows, in the order in which the runs ended; an empty frame if there are none."""
-        rows = [self._read(path) for path in sorted((self.folder / "runs").glob("*.parquet"))]
-        if not rows:
-            return self._polars.DataFrame()  # type: ignore[no-any-return]
-        frame = self._polars.concat(rows, how="diagonal_relaxed")
-        return frame.sort([name for name in ("finished", "key") if name in frame.columns])  # type: ignore[no-any-return]
+        """Return all rows as a polars frame, which can be written as Parquet or CSV."""
+        polars = optional("polars", "experiments", "a frame of results")
+        return polars.DataFrame(self.rows(), infer_schema_length=None)  # type: ignore[no-any-return]
 
     def statuses(self) -> dict[str, str]:
-        """Return for every run that has a row whether it is done or failed, by its key."""
-        frame = self.frame()
-        return dict(zip(frame["key"], frame["status"], strict=True)) if frame.height else {}
+        """Return the status of every run that has a row, done or failed, by its key."""
+        return {row["key"]: row["status"] for row in self.rows()}
 
     def traces(self, key: str) -> Arrays:
-        """Return the arrays of a run: figures, predictions and truth at every step, and what else was kept."""
+        """Return the arrays of a run: scores, predictions and truth at every step, and what else was kept."""
         path = self._traces(key)
         try:
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
@@ -82,7 +109,7 @@ class ResultStore:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep others from running a grid in this folder meanwhile; the system ends it with the process."""
+        """Refuse a second grid in this folder meanwhile. The system ends the lock together with the process."""
         with (self.folder / "lock").open("wb") as file:
             try:
                 import fcntl  # noqa: PLC0415 (not on every system)
@@ -95,17 +122,18 @@ class ResultStore:
             yield
 
     def _row(self, key: str) -> Path:
-        return self.folder / "runs" / f"{key}.parquet"
+        return self.folder / "runs" / f"{key}.json"
 
     def _traces(self, key: str) -> Path:
         return self.folder / "traces" / f"{key}.npz"
 
-    def _read(self, path: Path) -> pl.DataFrame:
-        try:
-            frame = self._polars.read_parquet(io.BytesIO(path.read_bytes()))
-            known = frame.height == 1 and {"key", "status"} <= set(frame.columns) and frame["key"][0] == path.stem
-        except Exception as error:
-            raise MarleneError(f"{path}: the row of a run cannot be read ({error})") from error
-        if not known:
-            raise MarleneError(f"{path}: not the row of the run {path.stem}")
-        return frame  # type: ignore[no-any-return]
+
+def number(value: float | None) -> float:
+    """Return a score of a row; NaN for one that is not defined.
+
+    Examples
+    --------
+    >>> number(0.5), number(None)
+    (0.5, nan)
+    """
+    return float("nan") if value is None else float(value)

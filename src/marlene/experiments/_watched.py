@@ -1,4 +1,4 @@
-"""A learner that is told of true drifts, and whose weights are looked at on the way."""
+"""A wrapper that signals drifts to a learner and records its weights while an evaluation runs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,20 @@ POINTS = 200
 
 
 class Watched:
-    """A learner in between: evaluation hands it blocks of any size, and it stops where something is to be done.
+    """A wrapper around a learner, used by experiments. It has the learner's own methods and does two things more.
+
+    Before given examples it calls `model.signal_drift` (for `drift="oracle"`). After 200 examples, evenly spaced, it
+    records `model.aswr()`, where the learner has it. The evaluation may cut the stream into blocks of any size: the
+    wrapper cuts blocks further, at these examples.
 
     Parameters
     ----------
     model
         The learner.
     stream
-        Its target.
+        The target stream.
     drifts
-        For every label the numbers of the examples before which `model.signal_drift` is called.
+        For every label, the examples (from 0) before which its drift is signalled.
 
     Examples
     --------
@@ -56,17 +60,17 @@ class Watched:
         self._looks = {int(point) for point in points}
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the learner has)
-        """Give what the learner has; this class adds nothing that evaluation asks for."""
+        """Return whatever else the learner has."""
         if name == "model":
             raise AttributeError(name)
         return getattr(self.model, name)
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
-        """Predict, then learn, row after row, and do on the way what is due."""
+        """Predict, then learn, row after row; return probabilities."""
         return self.decide_then_train(X, Y)[0]
 
     def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
-        """Do the same; return probabilities and predictions."""
+        """Predict, then learn, row after row; return probabilities and predictions."""
         parts = [tested(self._learner, X[rows], Y[rows]) for rows in self._parts(len(Y))]
         probabilities, predictions = (np.concatenate(part) for part in zip(*parts, strict=True))
         return probabilities, predictions
@@ -80,7 +84,7 @@ class Watched:
         return np.asarray(self._learner.predict_proba_many(X))
 
     def learn_many(self, X: Any, Y: Any, stream: str | None = None) -> None:  # noqa: ANN401
-        """Learn every row; what is due is due in the target."""
+        """Learn every row. Drifts and weights belong to the target, which has no stream name."""
         if stream is not None:
             self._learner.learn_many(X, Y, stream=stream)
             return
@@ -88,7 +92,7 @@ class Watched:
             self._learner.learn_many(X[rows], Y[rows])
 
     def _parts(self, count: int) -> Iterator[slice]:
-        """Cut the next `count` rows where something is due: drifts are told before a part, weights read after it."""
+        """Cut the next `count` rows: signal drifts before a part, record weights after it."""
         first = self._seen
         due = sorted({*self._drifting, *self._looks, first + count})
         for end in due:

@@ -107,11 +107,7 @@ def reproduce(
         pages.append(folder / f"{name}.md")
     write_index(folder, list(TARGETS), _start(plan))
     keys = {run.key for run in grid.runs()}
-    failures = [
-        (row["title"], row["error"])
-        for row in store.frame().iter_rows(named=True)
-        if row["key"] in keys and row["status"] != DONE
-    ]
+    failures = [(row["title"], row["error"]) for row in store.rows() if row["key"] in keys and row["status"] != DONE]
     return Reproduction(folder, [*pages, folder / INDEX], failures)
 
 

@@ -42,7 +42,7 @@ class Results:
     def __init__(self, store: ResultStore) -> None:
         self._store = store
         self._rows: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-        for row in store.frame().iter_rows(named=True):
+        for row in store.rows():
             key = (row["stream"], row["method"], row["options"], row["evaluation"])
             self._rows.setdefault(key, []).append(row)
 
