@@ -13,7 +13,7 @@ BENCHMARKS = {"arff": arff, "forest": forest, "scaling": scaling, "learners": le
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure CPU time and memory.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(BENCHMARKS)}; all")
-    parser.add_argument("--quick", action="store_true", help="fewer examples; the figures are rough")
+    parser.add_argument("--quick", action="store_true", help="fewer examples; the numbers are rough")
     parser.add_argument("--write", action="store_true", help="write benchmarks/README.md too")
     given = parser.parse_args(arguments)
     unknown = [name for name in given.names if name not in BENCHMARKS]

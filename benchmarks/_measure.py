@@ -1,4 +1,4 @@
-"""What the measurements have in common: a clock, tables and targets."""
+"""What the measurements have in common: a clock, tables and bounds."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 DATA = "MARLENE_DATA"
 
 
-class Target(NamedTuple):
-    """A figure that should be at least, or else at most, some limit."""
+class Bound(NamedTuple):
+    """A number that should be at least, or else at most, some limit."""
 
     what: str
     measured: float
@@ -33,10 +33,10 @@ class Target(NamedTuple):
         return self.measured >= self.limit if self.at_least else self.measured <= self.limit
 
     def __str__(self) -> str:
-        bound = "at least" if self.at_least else "at most"
+        direction = "at least" if self.at_least else "at most"
         verdict = "holds" if self.holds else "MISSED"
         return (
-            f"Target: {self.what} {bound} {as_text(self.limit)} {self.unit}. "
+            f"Bound: {self.what} {direction} {as_text(self.limit)} {self.unit}. "
             f"Measured {as_text(self.measured)} {self.unit}: {verdict}."
         )
 
@@ -49,14 +49,14 @@ class Table:
     method: str
     columns: tuple[str, ...] = ()
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
-    targets: list[Target] = field(default_factory=list)
+    bounds: list[Bound] = field(default_factory=list)
 
     def __str__(self) -> str:
         parts = [f"### {self.title}", textwrap.fill(self.method, 120)]
         if self.rows:
             parts.append(grid(self.columns, self.rows))
-        if self.targets:
-            parts.append("\n".join(f"- {target}" for target in self.targets))
+        if self.bounds:
+            parts.append("\n".join(f"- {bound}" for bound in self.bounds))
         return "\n\n".join(parts)
 
 

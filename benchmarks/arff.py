@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks._measure import DATA, Table, Target, absent_data, progress
+from benchmarks._measure import DATA, Bound, Table, absent_data, progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,11 +72,11 @@ def read_table(file: Path, rounds: int) -> Table:
         "Ours returns arrays, with every value checked against its declaration; liac-arff returns its rows of "
         "dictionaries."
     )
-    targets = [
-        Target("CPU time over liac-arff's", ours[2] / theirs[2], 1.0, "×"),
-        Target("peak memory", ours[3], MOST_MB, "MB"),
+    bounds = [
+        Bound("CPU time over liac-arff's", ours[2] / theirs[2], 1.0, "×"),
+        Bound("peak memory", ours[3], MOST_MB, "MB"),
     ]
-    return Table(TITLE, method, ("reader", "rows", "CPU s", "peak MB"), [*rows], targets)
+    return Table(TITLE, method, ("reader", "rows", "CPU s", "peak MB"), [*rows], bounds)
 
 
 def tables(*, quick: bool = False) -> Iterator[Table]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks._load_kernels import PARTS
-from benchmarks._measure import Table, Target, progress
+from benchmarks._measure import Bound, Table, progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,14 +46,14 @@ def cold_table(parts: Sequence[str], cache: str) -> Table:
         f"{run['seconds']['import']:.2f} s from the start of the process, come before the clock starts. One run."
     )
     engine = sum(run["seconds"][part] for part in ENGINE if part in parts)
-    targets = [Target("compiling the engine", engine, COLD_SECONDS, "CPU s")] if len(parts) == len(PARTS) else []
-    return Table("Compiling the kernels", method, ("kernels", "CPU s"), [*rows], targets)
+    bounds = [Bound("compiling the engine", engine, COLD_SECONDS, "CPU s")] if len(parts) == len(PARTS) else []
+    return Table("Compiling the kernels", method, ("kernels", "CPU s"), [*rows], bounds)
 
 
 def warm_table(parts: Sequence[str], cache: str, rounds: int) -> Table:
     """Measure loading from a full cache, each part in processes of its own."""
     rows: list[tuple[str | int | float, ...]] = []
-    targets = []
+    bounds = []
     for part in parts:
         progress(f"loading the kernels of the {part} from the cache")
         runs = [loaded([part], cache) for _ in range(rounds)]
@@ -61,13 +61,13 @@ def warm_table(parts: Sequence[str], cache: str, rounds: int) -> Table:
         seconds = statistics.median(run["seconds"][part] for run in runs)
         rows.append((part, imports, seconds, max(run["compiled"] for run in runs)))
         if part == "forest":
-            targets.append(Target("warm start of the forest", seconds, WARM_SECONDS, "CPU s"))
+            bounds.append(Bound("warm start of the forest", seconds, WARM_SECONDS, "CPU s"))
     method = (
         "Later processes find the kernels in the cache (for the forest: `load_kernels` and `from_state`). Median of "
         f"{rounds} processes each; the import is counted from the start of the process."
     )
     columns = ("kernels", "CPU s of import", "CPU s of loading", "compiled anew")
-    return Table("Loading the kernels", method, columns, rows, targets)
+    return Table("Loading the kernels", method, columns, rows, bounds)
 
 
 def tables(*, quick: bool = False) -> Iterator[Table]:

@@ -8,7 +8,7 @@ import numpy as np
 from river.tree import HoeffdingTreeClassifier
 from river.tree.splitter import GaussianSplitter
 
-from benchmarks._measure import Table, Target, absent_data, cpu_seconds, median_seconds, progress
+from benchmarks._measure import Bound, Table, absent_data, cpu_seconds, median_seconds, progress
 from marlene.streams import load
 from marlene.trees import HoeffdingForest
 
@@ -104,8 +104,8 @@ def compare(title: str, method: str, stream: Stream, least: float) -> Table:
     )
     columns = ("learner", "CPU s", "µs per example and tree", "× River's speed", "nodes")
     cells = [(name, cpu, 1e6 * cpu / stream.Y.size, river / cpu, nodes) for name, cpu, nodes in timed]
-    target = Target(f"{title}, speed", river / block, least, "× River's", at_least=True)
-    return Table(title, text, columns, [*cells], [target])
+    bound = Bound(f"{title}, speed", river / block, least, "× River's", at_least=True)
+    return Table(title, text, columns, [*cells], [bound])
 
 
 def yeast(limit: int | None = None) -> Table:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks._measure import Table, Target, absent_data, cpu_seconds, median_seconds, progress
-from benchmarks._runs import run
+from benchmarks._measure import Bound, Table, absent_data, cpu_seconds, median_seconds, progress
 from marlene import BRMarlene, BRPWMarlene
 from marlene.streams import GaussianStream, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from marlene.streams import Stream
 
@@ -26,7 +28,7 @@ OFF_BLOCK = 3.0
 """How many times the cost per example of a block one example at a time may have."""
 
 
-class Bound(NamedTuple):
+class Limits(NamedTuple):
     """CPU seconds and peak memory (MB) of the authors' Java program, and the seconds we allow ourselves."""
 
     java_seconds: float
@@ -36,13 +38,13 @@ class Bound(NamedTuple):
 
 
 BOUNDS = {
-    "slashdot": Bound(14.6, 608, 0.25, 100),
-    "ohsumed": Bound(98, 1900, 1.4, 100),
-    "20ng": Bound(101, 2600, 1.8, 100),
-    "tmc2007": Bound(47, 1800, 2.0, 200),
-    "reuters": Bound(59, 735, 4.0, 50),
-    "yeast": Bound(1.6, 205, 0.25, 500),
-    "imdb": Bound(5700, 2800, 25, 100),
+    "slashdot": Limits(14.6, 608, 0.25, 100),
+    "ohsumed": Limits(98, 1900, 1.4, 100),
+    "20ng": Limits(101, 2600, 1.8, 100),
+    "tmc2007": Limits(47, 1800, 2.0, 200),
+    "reuters": Limits(59, 735, 4.0, 50),
+    "yeast": Limits(1.6, 205, 0.25, 500),
+    "imdb": Limits(5700, 2800, 25, 100),
 }
 
 
@@ -50,6 +52,13 @@ METHODS = {"br-marlene": ("BR-MARLENE", 1.0), "marlene": ("Marlene", 1.5)}
 """Names in words, and how many times the bounds they may take."""
 PAIR_BOUNDS = {"yeast": (82.0, 2.0), "slashdot": (math.nan, 15.0), "tmc2007": (math.nan, 120.0)}
 """CPU seconds of the authors' Java program with pairs, where it was run, and those we allow ourselves."""
+
+
+def run(words: Sequence[str]) -> dict[str, Any]:
+    """Return what `marlene run WORDS --json` says, from a process of its own."""
+    progress(" ".join(words))
+    command = [sys.executable, "-m", "marlene", "run", *words, "--json"]
+    return dict(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
 
 
 def _run(stream: str, method: str, limit: int | None, *options: str) -> dict[str, Any]:
@@ -64,36 +73,36 @@ def _run(stream: str, method: str, limit: int | None, *options: str) -> dict[str
 def streams(names: list[str], limit: int | None = None) -> Table:
     """Compare BR-MARLENE and Marlene with the bounds and with River on each of the streams."""
     rows: list[tuple[str | int | float, ...]] = []
-    targets = []
+    bounds = []
     for name in names:
-        bound = BOUNDS[name]
-        peer = _run(name, PEER, min(bound.peer_examples, limit or bound.peer_examples))
+        limits = BOUNDS[name]
+        peer = _run(name, PEER, min(limits.peer_examples, limit or limits.peer_examples))
         for method, (called, times) in METHODS.items():
             ours = _run(name, method, limit)
             cpu, memory = ours["learn_seconds"], ours["peak_rss_mb"] - ours["base_rss_mb"]
             per_example = cpu / ours["examples"]
             ratio = peer["learn_seconds"] / peer["examples"] / per_example
-            rows.append((name, method, ours["examples"], cpu, 1e6 * per_example, bound.java_seconds, ratio, memory))
+            rows.append((name, method, ours["examples"], cpu, 1e6 * per_example, limits.java_seconds, ratio, memory))
             if limit is None:
-                targets.append(Target(f"{called} on {name}", cpu, times * bound.seconds, "CPU s"))
-                targets.append(Target(f"its memory on {name}", memory, times * bound.java_memory / 4, "MB"))
+                bounds.append(Bound(f"{called} on {name}", cpu, times * limits.seconds, "CPU s"))
+                bounds.append(Bound(f"its memory on {name}", memory, times * limits.java_memory / 4, "MB"))
     text = (
         "`marlene run STREAM --method METHOD`, default settings: CPU seconds of the test-then-train loop "
         f"({LEAST}), and peak memory less what importing and loading kernels takes. Java: CPU seconds of the authors' "
-        "BR-MARLENE, measured once on a similar machine (IMDB: the paper's figure), whose memory the limit is a "
+        "BR-MARLENE, measured once on a similar machine (IMDB: the paper's time), whose memory the limit is a "
         "quarter of; Marlene may take half as much again. River: "
         f"`--method {PEER}`, one tree per label without transfer, over the first 50 to 500 examples, per example."
     )
     columns = ("stream", "method", "examples", "CPU s", "µs per example", "Java CPU s", "× River's speed", "MB")
-    return Table("BR-MARLENE and Marlene on the paper's streams", text, columns, rows, targets)
+    return Table("BR-MARLENE and Marlene on the paper's streams", text, columns, rows, bounds)
 
 
 def pairs(names: list[str], limit: int | None = None) -> Table:
     """Measure BRPW-MARLENE with all pairs of labels and with five partners for each label."""
     rows: list[tuple[str | int | float, ...]] = []
-    targets = []
+    bounds = []
     for name in names:
-        java, bound = PAIR_BOUNDS[name]
+        java, limit_seconds = PAIR_BOUNDS[name]
         for which in ("all", "5"):
             found = _run(name, "brpw-marlene", limit, "--set", f"pairs={which}")
             cpu, memory = found["learn_seconds"], found["peak_rss_mb"] - found["base_rss_mb"]
@@ -101,13 +110,13 @@ def pairs(names: list[str], limit: int | None = None) -> Table:
             known = "" if math.isnan(java) or which != "all" else f"{java:g}"
             rows.append((name, which, found["models"], cpu, per_example, memory, known))
             if which == "all" and limit is None:
-                targets.append(Target(f"BRPW-MARLENE on {name}", cpu, bound, "CPU s"))
+                bounds.append(Bound(f"BRPW-MARLENE on {name}", cpu, limit_seconds, "CPU s"))
     text = (
         f"`marlene run STREAM --method brpw-marlene --set pairs=…`: CPU seconds of the test-then-train loop ({LEAST}), "
         "all threads together, and peak memory less what importing and loading kernels takes."
     )
     columns = ("stream", "pairs", "models at the end", "CPU s", "ms per example", "MB", "Java CPU s")
-    return Table("BRPW-MARLENE on the paper's streams", text, columns, rows, targets)
+    return Table("BRPW-MARLENE on the paper's streams", text, columns, rows, bounds)
 
 
 def growth(labels: tuple[int, ...], examples: int) -> Table:
@@ -163,8 +172,8 @@ def one_by_one(stream: Stream) -> Table:
         f"for each with dictionaries, which are made before the clock starts. Median of {ROUNDS} runs."
     )
     ratio = timed["learn_one"] / timed["test_then_train"]
-    target = Target("learn_one", ratio, OFF_BLOCK, "× the cost of test-then-train in one call")
-    return Table("One example at a time", text, ("calls", "CPU s", "µs per example"), rows, [target])
+    bound = Bound("learn_one", ratio, OFF_BLOCK, "× the cost of test-then-train in one call")
+    return Table("One example at a time", text, ("calls", "CPU s", "µs per example"), rows, [bound])
 
 
 def tables(*, quick: bool = False) -> Iterator[Table]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks._measure import Table, Target, cpu_seconds, progress
+from benchmarks._measure import Bound, Table, cpu_seconds, progress
 from marlene.trees import HoeffdingForest
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def over_time(positions: tuple[int, ...], n_features: int = 1_000, n_nonzeros: i
         "time over all examples of a row; nodes and memory at its end."
     )
     columns = ("examples", "µs per example", "nodes", "MB of arrays")
-    target = Target("cost in the last row over that in the second", float(rows[-1][1]) / float(rows[1][1]), 1.2, "×")
-    return Table(OVER_TIME, method, columns, rows, [target])
+    bound = Bound("cost in the last row over that in the second", float(rows[-1][1]) / float(rows[1][1]), 1.2, "×")
+    return Table(OVER_TIME, method, columns, rows, [bound])
 
 
 def one_by_one(forest: HoeffdingForest, block: Block) -> float:
@@ -101,27 +101,27 @@ def cost(n_features: int, n_nonzeros: int, before: int, measured: int) -> tuple[
     return times[0], limited.nbytes / 1e6, one_by_one(limited, next(stream)), times[1]
 
 
-def by_size(title: str, sizes: list[tuple[int, int]], before: int, measured: int, target: tuple[str, float]) -> Table:
-    """Measure several pairs of numbers of features and of non-zeros; the target is about the last over the first."""
+def by_size(title: str, sizes: list[tuple[int, int]], before: int, measured: int, bound: tuple[str, float]) -> Table:
+    """Measure several pairs of numbers of features and of non-zeros; the bound is about the last over the first."""
     rows = [(*size, *cost(*size, before, measured)) for size in sizes]
     method = (
         f"The stream of “{OVER_TIME}” in other sizes. Median CPU time of {measured} calls with a thousand examples "
         f"each, after {before * BLOCK:,} examples, and the memory then, of a tree that stopped growing after one "
-        "split. Beside it, without a target: the same tree with two calls per example, `votes` and `learn`; and a "
+        "split. Beside it, without a bound: the same tree with two calls per example, `votes` and `learn`; and a "
         "tree that may grow without limit, which tries to split a leaf every 200 examples and then looks at every "
         "feature the leaf has seen."
     )
     columns = ("features", "non-zeros", "µs per example", "MB of arrays", "µs in single calls", "µs if it may grow")
-    what, limit = target
-    return Table(title, method, columns, [*rows], [Target(what, rows[-1][2] / rows[0][2], limit, "×")])
+    what, limit = bound
+    return Table(title, method, columns, [*rows], [Bound(what, rows[-1][2] / rows[0][2], limit, "×")])
 
 
 def tables(*, quick: bool = False) -> Iterator[Table]:
     yield over_time(POSITIONS[:3] if quick else POSITIONS)
     before, measured = (2, 3) if quick else (100, 20)
     more = FEATURES[-1] // FEATURES[0]
-    target = f"cost of {more:,} times the features", 3.0
-    yield by_size("Cost by features", [(n, 20) for n in FEATURES], before, measured, target)
+    bound = f"cost of {more:,} times the features", 3.0
+    yield by_size("Cost by features", [(n, 20) for n in FEATURES], before, measured, bound)
     more = NONZEROS[-1] // NONZEROS[0]
-    target = f"cost of {more} times the non-zeros", float(more)
-    yield by_size("Cost by non-zeros", [(10_000, n) for n in NONZEROS], before, measured, target)
+    bound = f"cost of {more} times the non-zeros", float(more)
+    yield by_size("Cost by non-zeros", [(10_000, n) for n in NONZEROS], before, measured, bound)

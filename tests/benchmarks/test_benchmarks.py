@@ -1,12 +1,10 @@
 """The measurements run and fill their tables; how fast anything was is not tested."""
 
-import re
-
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import _measure, _report, _runs, ablation, arff, compilation, forest, learners, results, scaling
-from benchmarks._measure import Table, Target
+from benchmarks import _measure, _report, arff, compilation, forest, learners, scaling
+from benchmarks._measure import Bound, Table
 from marlene.streams import load
 
 ARFF = """@relation 'tiny: -C 1'
@@ -20,32 +18,32 @@ ARFF = """@relation 'tiny: -C 1'
 """
 
 
-def check(table, n_rows, n_targets):
+def check(table, n_rows, n_bounds):
     assert table.rows
     assert len(table.rows) == n_rows
-    assert len(table.targets) == n_targets
+    assert len(table.bounds) == n_bounds
     for row in table.rows:
         assert len(row) == len(table.columns)
         assert all(cell > 0 for cell in row if isinstance(cell, float))
         assert all(cell >= 0 for cell in row if isinstance(cell, int))
-    assert all(target.measured > 0 for target in table.targets)
+    assert all(bound.measured > 0 for bound in table.bounds)
     lines = str(table).splitlines()
     assert lines[0] == f"### {table.title}"
     assert sum(line.startswith("|") for line in lines) == n_rows + 2
-    assert sum(line.endswith(("holds.", "MISSED.")) for line in lines) == n_targets
+    assert sum(line.endswith(("holds.", "MISSED.")) for line in lines) == n_bounds
 
 
 def test_reading(tmp_path):
     file = tmp_path / "tiny.arff"
     file.write_text(ARFF, encoding="utf-8")
     table = arff.read_table(file, rounds=1)
-    check(table, n_rows=2, n_targets=2)
+    check(table, n_rows=2, n_bounds=2)
     assert [row[:2] for row in table.rows] == [("marlene", 3), ("liac-arff", 3)]
 
 
 def test_trees_on_yeast():
     table = forest.yeast(limit=20)
-    check(table, n_rows=3, n_targets=1)
+    check(table, n_rows=3, n_bounds=1)
     assert "14 trees, one per label, predict and then learn 20 examples of 103 features" in table.method
     assert [row[-1] for row in table.rows] == [14, 14, 14]
 
@@ -53,19 +51,19 @@ def test_trees_on_yeast():
 @pytest.mark.data
 def test_trees_on_slashdot():
     table = forest.slashdot(limit=5)
-    check(table, n_rows=3, n_targets=1)
+    check(table, n_rows=3, n_bounds=1)
     assert "22 trees, one per label, predict and then learn 5 examples of 1,079 features" in table.method
 
 
 def test_one_example_at_a_time():
     table = learners.one_by_one(load("yeast", limit=20))
-    check(table, n_rows=3, n_targets=1)
+    check(table, n_rows=3, n_bounds=1)
 
 
 @pytest.mark.data
 def test_learners_on_streams():
     table = learners.streams(["slashdot"], limit=20)
-    check(table, n_rows=2, n_targets=0)
+    check(table, n_rows=2, n_bounds=0)
     assert [row[:3] for row in table.rows] == [("slashdot", "br-marlene", 20), ("slashdot", "marlene", 20)]
 
 
@@ -94,14 +92,14 @@ def test_both_ways_of_calling_the_forest_give_the_same():
 
 def test_cost_over_time():
     table = scaling.over_time((1000, 2000, 4000), n_features=50, n_nonzeros=5)
-    check(table, n_rows=3, n_targets=1)
+    check(table, n_rows=3, n_bounds=1)
     assert [row[0] for row in table.rows] == ["1 to 1,000", "1,001 to 2,000", "2,001 to 4,000"]
     assert [row[2] for row in table.rows] == [3, 3, 3]
 
 
 def test_cost_by_size():
-    table = scaling.by_size("sizes", [(50, 5), (500, 5)], before=1, measured=2, target=("cost", 2.0))
-    check(table, n_rows=2, n_targets=1)
+    table = scaling.by_size("sizes", [(50, 5), (500, 5)], before=1, measured=2, bound=("cost", 2.0))
+    check(table, n_rows=2, n_bounds=1)
     assert [row[:2] for row in table.rows] == [(50, 5), (500, 5)]
 
 
@@ -116,8 +114,8 @@ def test_generated_rows_have_the_non_zeros_they_should(features, nonzeros):
 
 def test_compilation():
     cold, warm = compilation.tables(quick=True)
-    check(cold, n_rows=2, n_targets=0)
-    check(warm, n_rows=1, n_targets=0)
+    check(cold, n_rows=2, n_bounds=0)
+    check(warm, n_rows=1, n_bounds=0)
     assert warm.rows[0][-1] == 0
 
 
@@ -127,14 +125,14 @@ def test_without_data_one_line_says_so(monkeypatch):
         assert str(table).splitlines()[2:] == ["Not measured: $MARLENE_DATA does not say where the data sets are."]
 
 
-def test_targets():
-    fast = Target("speed", 61.0, 60, "× River's", at_least=True)
-    slow = Target("time", 1.5, 1.0, "s")
+def test_bounds():
+    fast = Bound("speed", 61.0, 60, "× River's", at_least=True)
+    slow = Bound("time", 1.5, 1.0, "s")
     assert fast.holds
     assert not slow.holds
-    assert str(fast) == "Target: speed at least 60 × River's. Measured 61.0 × River's: holds."
-    assert str(slow) == "Target: time at most 1.00 s. Measured 1.50 s: MISSED."
-    assert _report.summary([Table("a", "", targets=[fast, slow])]) == "1 of 2 targets hold; missed: time."
+    assert str(fast) == "Bound: speed at least 60 × River's. Measured 61.0 × River's: holds."
+    assert str(slow) == "Bound: time at most 1.00 s. Measured 1.50 s: MISSED."
+    assert _report.summary([Table("a", "", bounds=[fast, slow])]) == "1 of 2 bounds hold; missed: time."
 
 
 @pytest.fixture
@@ -157,7 +155,7 @@ def test_the_program_prints_and_writes(stub, capsys):
     assert not stub.exists()
     program.main(["--write"])
     assert capsys.readouterr().out == stub.read_text(encoding="utf-8")
-    for wanted in ("| processor", "| river", "| liac-arff", "| numba", "| slow |", "0 of 0 targets hold."):
+    for wanted in ("| processor", "| river", "| liac-arff", "| numba", "| slow |", "0 of 0 bounds hold."):
         assert wanted in stub.read_text(encoding="utf-8")
 
 
@@ -168,36 +166,3 @@ def test_the_program_refuses(stub, capsys, arguments):
     assert ended.value.code == 2
     assert "python -m benchmarks: error: " in capsys.readouterr().err
     assert not stub.exists()
-
-
-def test_kept_runs_are_not_run_again(tmp_path, monkeypatch):
-    words = ["yeast", "--method", "majority", "--limit", "100"]
-    first = _runs.run(words, tmp_path)
-    assert first["examples"] == 100
-    monkeypatch.setattr(_runs.subprocess, "run", lambda *_, **__: pytest.fail("run again"))
-    assert _runs.run_all([words, words], 2, tmp_path) == [first, first]
-
-
-def told(words, _):
-    """Return what a run might say: pairs help a little."""
-    value = (
-        0.5 + 0.1 * ("brpw-marlene" in words) + 0.01 * int(words[words.index("--seed") + 1] if "--seed" in words else 1)
-    )
-    figures = dict.fromkeys(("macro_gmean", "micro_gmean", "label_set_gmean"), value)
-    rest = {"drifts": 2, "models": 7, "learn_seconds": 1.5, "peak_rss_mb": 30.0, "base_rss_mb": 10.0}
-    return figures | rest
-
-
-def test_pages_of_results(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(_runs, "run", told)
-    monkeypatch.setattr(_runs, "RESULTS", tmp_path)
-    results.main(["yeast", "--seeds", "3", "--write"])
-    page = (tmp_path / "br-marlene.md").read_text(encoding="utf-8")
-    assert page.strip() == capsys.readouterr().out.strip()
-    assert "| yeast  | br-marlene   | 0.520 | 0.520 | 0.520 | 0.008   |" in page
-    assert "above the paper's figure in 0 of 3 cells, and more than 0.03 below it in 2: yeast micro (-0.124)" in page
-    ablation.main(["yeast", "--sets", "imdb", "--write"])
-    page = (tmp_path / "brpw-marlene.md").read_text(encoding="utf-8")
-    assert re.search(r"\| br-marlene +\| 0.530 ", page)
-    assert page.count("**0.630**") == 3 * len(ablation.settings())
-    assert "| imdb   | all pairs        | 0.610 | 0.610 | 0.610 |      7 |  1.50 | 20.0 |" in page

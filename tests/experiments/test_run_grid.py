@@ -1,5 +1,6 @@
 """Grids that are stopped, that fail in part, and that run in several processes."""
 
+import contextlib
 import json
 import os
 import signal
@@ -163,8 +164,11 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(expected, tmp_path):
 
 def workers(process=None):
     """Return the worker processes of a process, by default of this one."""
-    children = (process or psutil.Process()).children()
-    return [child for child in children if "_pools import serve" in " ".join(child.cmdline())]
+    found = []
+    for child in (process or psutil.Process()).children():
+        with contextlib.suppress(psutil.Error):  # it has just ended
+            found += [child] if "_pools import serve" in " ".join(child.cmdline()) else []
+    return found
 
 
 def wait_for_workers(process=None):
@@ -250,34 +254,34 @@ def test_a_process_that_is_killed_costs_no_run_and_killed_twice_only_its_own(tmp
     slow = rows["river:naive_bayes.GaussianNB"]
     assert slow["status"] == status
     if status == "failed":
-        assert slow["error"] == "WorkerDiedError: the process ended with code -9: it was killed, or memory ran out"
+        assert slow["error"] == "WorkerDiedError: its process died twice: it was killed, or memory ran out"
     assert workers() == []
 
 
 def test_to_measure_seeds_share_a_process_and_other_runs_do_not(tmp_path):
-    seen = []
+    seen = {}
 
     def watch(progress):
-        if progress.latest:
-            seen.extend((progress.latest["method"], worker.pid) for worker in workers())
+        if progress.running and not progress.latest:
+            (title,) = progress.running
+            seen[title] = {worker.pid for worker in wait_for_workers()}
 
     grid = Grid([{"load": "yeast", "limit": 100}], [{"name": "majority"}, {"name": "br-marlene"}], seeds=2)
     store = run_grid(grid, tmp_path, measure=True, watch=watch)
-    assert [method for method, _ in dict.fromkeys(seen)] == ["majority", "br-marlene"]
-    assert len({pid for _, pid in seen}) == 2
+    one, two, three, four = (seen[run.title] for run in grid.runs())
+    assert one & two
+    assert three & four
+    assert not two & four
     assert list((tmp_path / "traces").iterdir()) == []
-    plain = run_grid(grid, tmp_path / "plain").rows()
-    scores = [row["macro_gmean"] for row in plain]
-    assert [row["macro_gmean"] for row in store.rows()] == scores
+    plain = {row["key"]: row["macro_gmean"] for row in run_grid(grid, tmp_path / "plain").rows()}
+    assert {row["key"]: row["macro_gmean"] for row in store.rows()} == plain
 
 
-def test_a_pool_may_be_closed_while_runs_are_under_way(tmp_path):
-    pool = _pools.Processes(ResultStore(tmp_path), 2, False, [])
-    todo = small().runs()
-    pool.start(todo)
-    pool.start(todo)
-    assert not pool.has_room()
-    pool.close()
+def test_closed_while_runs_are_under_way_it_leaves_no_process(tmp_path):
+    events = _pools.in_processes(ResultStore(tmp_path), small().runs(), 2, measure=False)
+    assert {next(events)[1], next(events)[1]} == {False}
+    wait_for_workers()
+    events.close()
     assert workers() == []
 
 

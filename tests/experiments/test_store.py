@@ -86,7 +86,7 @@ def test_a_score_that_is_not_defined_comes_back_as_none(tmp_path):
     store = ResultStore(tmp_path)
     store.add(row("a", macro_gmean=float("nan")), {})
     assert store.row("a")["macro_gmean"] is None
-    assert json.loads((tmp_path / "runs" / "a.json").read_text())["macro_gmean"] is None
+    assert json.loads((tmp_path / "runs" / "a.json").read_text(encoding="utf-8"))["macro_gmean"] is None
 
 
 def test_only_a_frame_needs_polars(tmp_path, monkeypatch):

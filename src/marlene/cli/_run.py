@@ -122,7 +122,7 @@ def _published(method: str, stream: str) -> tuple[str, tuple[float, ...]]:
     """Return what to compare with: the method's own figures in the paper, or the best there for the method of ours."""
     if method == DEFAULT_METHOD:
         return "best in the paper", paper.best(stream)
-    return "the paper's", paper.figures(method, stream)
+    return "the paper's", paper.scores(method, stream)
 
 
 def _parsed(settings: list[str]) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""Where runs are carried out: in this process, in worker processes of this machine, or on a Dask cluster."""
+"""Where runs are carried out: in this process, in worker processes of this machine, or on a Dask cluster.
+
+Each way is a generator of events: a run and whether it has ended (or else has begun). A run that has ended is in the
+store. Closing the generator stops everything that is under way.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,10 @@ import queue
 import subprocess
 import sys
 import threading
+from collections import deque
+from collections.abc import Generator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
@@ -21,11 +27,13 @@ from marlene.experiments._store import ResultStore
 from marlene.learners import create
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+Events = Generator[tuple[Run, bool], None, None]
 
 PATIENCE = "20s"
 # Ctrl-C is for the process that runs the grid. Packages are looked for where that process finds them.
-START = (
+WORKER = (
     "import json, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] = json.loads(sys.argv[1]); "
     "from marlene.experiments._pools import serve; serve(sys.argv[2], bool(sys.argv[3]))"
 )
@@ -35,170 +43,119 @@ class WorkerDiedError(RuntimeError):
     """The process of a run ended before the run: it was killed, or there was no memory left."""
 
 
-class Pool(Protocol):
-    """A place where runs are carried out. It writes every run to the store it was made with."""
-
-    def has_room(self) -> bool:
-        """Tell whether another run can be started now."""
-        ...
-
-    def start(self, todo: list[Run]) -> Run:
-        """Take a run from the list, start it and return it."""
-        ...
-
-    def wait(self) -> str:
-        """Wait until some run has ended and is in the store; return its key."""
-        ...
-
-    def close(self) -> None:
-        """Stop everything that is under way."""
-        ...
+def in_this_process(store: ResultStore, runs: Sequence[Run]) -> Events:
+    """Carry out one run after the other."""
+    for run in runs:
+        yield run, False
+        store.keep(perform(run))
+        yield run, True
 
 
-class InProcess:
-    """Carries out one run after the other in this process."""
+def in_processes(store: ResultStore, runs: Sequence[Run], jobs: int, measure: bool) -> Events:
+    """Carry out runs in worker processes.
 
-    def __init__(self, store: ResultStore) -> None:
-        self._store = store
-        self._next: list[Run] = []
-
-    def has_room(self) -> bool:
-        """Tell whether the last run has ended."""
-        return not self._next
-
-    def start(self, todo: list[Run]) -> Run:
-        """Take the first run; `wait` carries it out."""
-        self._next.append(todo.pop(0))
-        return self._next[0]
-
-    def wait(self) -> str:
-        """Carry out the run."""
-        return self._store.keep(perform(self._next.pop()))
-
-    def close(self) -> None:
-        """Nothing to do."""
-
-
-class Processes:
-    """Carries out runs in worker processes of this machine.
-
-    A worker that dies costs only its own run: that run is started once more, and fails if its process dies again.
-
-    Parameters
-    ----------
-    store
-        Where the workers write their runs.
-    jobs
-        How many workers there are.
-    measure
-        Do not let a worker go on with another method or stream, and keep no traces. Then times and memory are those
-        of the run alone.
-    runs
-        What will be run. Its kernels are compiled here, before several workers would all compile them.
+    A process that dies costs only its own run. That run is started once more, and fails if its process dies again.
+    To measure, runs that differ only in their seed share a process, and no others; no traces are kept.
     """
+    for run in {json.dumps([run.method, run.options]): run for run in runs}.values():
+        # Compiled here, before all workers would do it. Whatever is wrong is told when the run is carried out.
+        with contextlib.suppress(Exception):
+            load_kernels(create(run.method, **run.options))
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(json.dumps(asdict(run) | {"seed": 0}) if measure else run.key, []).append(run)
+    crew = _Crew(store, measure, groups.values())
+    threads = [threading.Thread(target=crew.work, daemon=True) for _ in range(min(jobs, len(groups)))]
+    for thread in threads:
+        thread.start()
+    left = len(runs)
+    try:
+        while left:
+            event = crew.events.get()
+            if isinstance(event, Exception):
+                raise event
+            left -= event[1]
+            yield event
+    finally:
+        crew.stop()
+        for thread in threads:
+            thread.join()
 
-    def __init__(self, store: ResultStore, jobs: int, measure: bool, runs: Sequence[Run]) -> None:
+
+class _Crew:
+    """Threads that take groups of runs from a list, each with a worker process that carries the runs out."""
+
+    def __init__(self, store: ResultStore, measure: bool, groups: Iterable[list[Run]]) -> None:
+        self.events: queue.SimpleQueue[tuple[Run, bool] | Exception] = queue.SimpleQueue()
         self._store = store
-        self._jobs = jobs
         self._measure = measure
-        self._ended: queue.SimpleQueue[tuple[_Worker, str]] = queue.SimpleQueue()
-        self._workers: list[_Worker] = []
-        self._died: set[str] = set()
-        for run in {json.dumps([run.method, run.options]): run for run in runs}.values():
-            with contextlib.suppress(Exception):  # whatever is wrong is told when the run is carried out
-                load_kernels(create(run.method, **run.options))
+        self._groups = deque(groups)
+        self._lock = threading.Lock()
+        self._workers: set[subprocess.Popen[str]] = set()
+        self._stopped = False
 
-    def has_room(self) -> bool:
-        """Tell whether a worker is idle, or can still be started."""
-        return sum(worker.run is not None for worker in self._workers) < self._jobs
+    def work(self) -> None:
+        """Carry out groups until none is left."""
+        worker = None
+        try:
+            while (group := self._next()) and not self._stopped:
+                for run in group:
+                    self.events.put((run, False))
+                    worker = self._carry_out(run, worker) or self._carry_out(run, None)
+                    if worker is None and not self._stopped:
+                        error = WorkerDiedError("its process died twice: it was killed, or memory ran out")
+                        self._store.keep(failed(run, error))
+                    self.events.put((run, True))
+                if self._measure:
+                    self._end(worker)
+                    worker = None
+        except Exception as error:  # noqa: BLE001 (told by the thread that waits)
+            self.events.put(error)
+        self._end(worker)
 
-    def start(self, todo: list[Run]) -> Run:
-        """Hand a run to a worker; to measure, prefer what an idle worker did, then what no other one is doing."""
-        idle = [worker for worker in self._workers if worker.run is None]
-        place = 0
-        if self._measure:
-            done = [worker.group for worker in idle]
-            doing = [worker.group for worker in self._workers if worker.run is not None]
-            groups = [_group(run) for run in todo]
-            place = min(range(len(todo)), key=lambda i: (groups[i] not in done, groups[i] in doing))
-            for worker in idle:
-                if worker.group != groups[place]:
-                    self._dismiss(worker)
-            idle = [worker for worker in idle if worker.group == groups[place]]
-        run = todo.pop(place)
-        (idle[0] if idle else self._hire()).begin(run)
-        return run
+    def _next(self) -> list[Run]:
+        with self._lock:
+            return self._groups.popleft() if self._groups else []
 
-    def wait(self) -> str:
-        """Wait for a worker; deal with those that died."""
-        while True:
-            worker, key = self._ended.get()
-            if key:
-                worker.run = None
-                return key
-            if worker in self._workers:
-                self._dismiss(worker)
-            run = worker.run
-            if run is not None and run.key in self._died:
-                code = worker.process.returncode
-                error = WorkerDiedError(f"the process ended with code {code}: it was killed, or memory ran out")
-                return self._store.keep(failed(run, error))
-            if run is not None:
-                self._died.add(run.key)
-                self._hire().begin(run)
+    def stop(self) -> None:
+        """End all workers; their threads notice."""
+        with self._lock:
+            self._stopped = True
+            for worker in self._workers:
+                worker.kill()
 
-    def close(self) -> None:
-        """End all workers."""
-        for worker in list(self._workers):
-            self._dismiss(worker)
+    def _carry_out(self, run: Run, worker: subprocess.Popen[str] | None) -> subprocess.Popen[str] | None:
+        """Hand a run to a worker, by default a new one; return the worker if it is still alive afterwards."""
+        worker = worker or self._start()
+        if worker is not None and worker.stdin and worker.stdout:
+            with contextlib.suppress(OSError):  # it has died
+                print(json.dumps(asdict(run)), file=worker.stdin, flush=True)
+                if worker.stdout.readline():
+                    return worker
+        self._end(worker)
+        return None
 
-    def _hire(self) -> _Worker:
-        self._workers.append(_Worker(self._store, self._measure, self._ended))
-        return self._workers[-1]
+    def _start(self) -> subprocess.Popen[str] | None:
+        words = [json.dumps(sys.path), str(self._store.folder), "rows only" if self._measure else ""]
+        command = [sys.executable, "-c", WORKER, *words]
+        with self._lock:
+            if self._stopped:
+                return None
+            worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+            self._workers.add(worker)
+        return worker
 
-    def _dismiss(self, worker: _Worker) -> None:
-        self._workers.remove(worker)
-        worker.close()
-
-
-class _Worker:
-    """A process that carries out the runs that it is given, one at a time."""
-
-    def __init__(self, store: ResultStore, rows_only: bool, ended: queue.SimpleQueue[tuple[_Worker, str]]) -> None:
-        self.run: Run | None = None
-        self.group: tuple[Any, ...] = ()
-        words = [json.dumps(sys.path), str(store.folder), "rows only" if rows_only else ""]
-        command = [sys.executable, "-c", START, *words]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
-        self._listener = threading.Thread(target=self._listen, args=(ended,), daemon=True)
-        self._listener.start()
-
-    def _listen(self, ended: queue.SimpleQueue[tuple[_Worker, str]]) -> None:
-        """Pass on the key of every run that has ended; an empty one says that the process has."""
-        for line in self.process.stdout or ():
-            ended.put((self, line.strip()))
-        self.process.wait()
-        ended.put((self, ""))
-
-    def begin(self, run: Run) -> None:
-        self.run, self.group = run, _group(run)
-        with contextlib.suppress(OSError):  # it has died; `_listen` tells so
-            print(json.dumps(asdict(run)), file=self.process.stdin, flush=True)
-
-    def close(self) -> None:
-        self.process.kill()
-        self._listener.join()
-        with contextlib.suppress(OSError), self.process:
-            pass
-
-
-def _group(run: Run) -> tuple[Any, ...]:
-    """Return what runs that differ only in their seed have in common."""
-    return run.stream, run.method, run.options, run.evaluation
+    def _end(self, worker: subprocess.Popen[str] | None) -> None:
+        if worker is not None:
+            with self._lock:
+                self._workers.discard(worker)
+            worker.kill()
+            with contextlib.suppress(OSError), worker:  # close its pipes
+                pass
 
 
 def serve(folder: str, rows_only: bool) -> None:
-    """Be a worker: carry out the runs that come as lines of JSON, and print the key of each when it is in the store."""
+    """Be a worker: carry out runs that come as lines of JSON, and print the key of each when it is in the store."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a run prints is no answer
     orders: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -212,55 +169,35 @@ def serve(folder: str, rows_only: bool) -> None:
 def _read(orders: queue.SimpleQueue[str]) -> None:
     for line in sys.stdin:
         orders.put(line)
-    os._exit(1)  # the process that runs the grid has ended, so nobody waits for this run
+    os._exit(1)  # the process that runs the grid has ended: nobody waits for this run
 
 
-class Cluster:
-    """Carries out runs on a Dask cluster, which gives the runs of a worker that died to another one."""
-
-    def __init__(self, store: ResultStore, address: str) -> None:
-        distributed = optional("distributed", "distributed", "running on a Dask cluster")
-        try:
-            self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise MarleneError(f"no Dask scheduler answers at {address} ({error})") from error
-        self._store = store
-        self._address = address
-        self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._running: dict[Any, Run] = {}
-
-    def has_room(self) -> bool:
-        """Tell whether a thread of the workers is idle; before there are workers, one run waits for them."""
-        try:
-            threads: dict[str, int] = self._client.nthreads()
-        except OSError as error:
-            raise self._gone() from error
-        return len(self._running) < max(1, sum(threads.values()))
-
-    def start(self, todo: list[Run]) -> Run:
-        """Hand the first run to the cluster."""
-        run = todo.pop(0)
-        future = self._client.submit(perform, run, pure=False)
-        self._running[future] = run
-        future.add_done_callback(self._ended.put)
-        return run
-
-    def wait(self) -> str:
-        """Wait for the first run that ends."""
-        future = self._ended.get()
-        if future.cancelled():
-            raise self._gone()
-        run = self._running.pop(future)
-        try:
-            return self._store.keep(future.result())
-        except OSError:
-            raise
-        except Exception as error:  # noqa: BLE001 (what the cluster could not do is the run's failure)
-            return self._store.keep(failed(run, error))
-
-    def _gone(self) -> MarleneError:
-        return MarleneError(f"the Dask scheduler at {self._address} is gone; runs that have ended are kept")
-
-    def close(self) -> None:
-        """Leave the cluster, which drops what has not ended."""
-        self._client.close()
+def on_cluster(store: ResultStore, runs: Sequence[Run], address: str) -> Events:
+    """Carry out runs on a Dask cluster, which gives the runs of a worker that died to another one."""
+    distributed = optional("distributed", "distributed", "running on a Dask cluster")
+    try:
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise MarleneError(f"no Dask scheduler answers at {address} ({error})") from error
+    gone = MarleneError(f"the Dask scheduler at {address} is gone; runs that have ended are kept")
+    todo, running = deque(runs), dict[Any, Run]()
+    ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    with contextlib.closing(client):
+        while todo or running:
+            try:
+                threads = sum(client.nthreads().values())
+            except OSError as error:
+                raise gone from error
+            # Before there are workers, one run waits for them.
+            while todo and len(running) < max(1, threads):
+                future = client.submit(perform, todo[0], pure=False)
+                running[future] = todo.popleft()
+                future.add_done_callback(ended.put)
+                yield running[future], False
+            future = ended.get()
+            if future.cancelled():
+                raise gone
+            run = running.pop(future)
+            wrong = future.exception()
+            store.keep(failed(run, wrong) if wrong else future.result())
+            yield run, True

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from marlene._common.errors import MarleneError
-from marlene.experiments._pools import Cluster, InProcess, Processes
+from marlene.experiments._pools import in_processes, in_this_process, on_cluster
 from marlene.experiments._store import DONE, FAILED, ResultStore
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from marlene.experiments._grid import Grid, Run
-    from marlene.experiments._pools import Pool
+    from marlene.experiments._pools import Events
 
 
 @dataclass(frozen=True)
@@ -96,30 +96,23 @@ def run_grid(
         ended = [statuses[run.key] for run in runs if statuses.get(run.key) in over]
         board = _Board(ended.count(DONE), ended.count(FAILED), len(todo), watch)
         board.tell(())
-        if todo:
-            with closing(_pool(store, todo, jobs, dask, measure)) as pool:
-                _work_through(todo, pool, store, board)
+        running: dict[str, Run] = {}
+        with closing(_events(store, todo, jobs, dask, measure)) as events:
+            for run, has_ended in events:
+                row = store.row(run.key) if has_ended else None
+                if row is None:
+                    running[run.key] = run
+                else:
+                    del running[run.key]
+                    board.count(row["status"])
+                board.tell(running.values(), row)
     return store
 
 
-def _pool(store: ResultStore, runs: Sequence[Run], jobs: int, dask: str | None, measure: bool) -> Pool:
-    if dask is not None:
-        return Cluster(store, dask)
-    return Processes(store, jobs, measure, runs) if jobs > 1 or measure else InProcess(store)
-
-
-def _work_through(todo: list[Run], pool: Pool, store: ResultStore, board: _Board) -> None:
-    """Keep the pool busy until nothing is left."""
-    running: dict[str, Run] = {}
-    while todo or running:
-        while todo and pool.has_room():
-            run = pool.start(todo)
-            running[run.key] = run
-            board.tell(running.values())
-        row = store.row(pool.wait())
-        del running[row["key"]]
-        board.count(row["status"])
-        board.tell(running.values(), row)
+def _events(store: ResultStore, todo: list[Run], jobs: int, dask: str | None, measure: bool) -> Events:
+    if dask is not None and todo:
+        return on_cluster(store, todo, dask)
+    return in_processes(store, todo, jobs, measure) if jobs > 1 or measure else in_this_process(store, todo)
 
 
 class _Board:

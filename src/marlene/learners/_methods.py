@@ -22,6 +22,7 @@ from marlene.learners.baselines._relevance import BinaryRelevanceTrees
 from marlene.learners.marlene._br_marlene import BRMarlene, BRResampled
 from marlene.learners.marlene._brpw_marlene import BRPWMarlene
 from marlene.learners.marlene._marlene import Marlene
+from marlene.trees import HoeffdingForest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +42,9 @@ WEIGHTED = "Büyükçakır, Bonab, Can: A novel online stacked ensemble for mult
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method by its name on the command line.
+    """A method by its name on the command line, with its traits.
+
+    Tables and figures choose, group and colour methods by these traits, never by their names.
 
     Parameters
     ----------
@@ -55,6 +58,20 @@ class Method:
         Makes an untrained learner from a seed and options.
     options
         The options it takes beside the seed.
+    proposed
+        Whether the paper proposes it.
+    in_paper
+        Whether the paper's tables have it.
+    compared
+        Whether the tables that compare all methods have it.
+    random
+        Whether its outcome depends on the seed.
+    ensemble, transformation
+        For ensembles over a transformation: which ones.
+    pairs
+        Whether it has a model for every pair of labels, so that its cost grows with the square of their number.
+    transfer
+        Whether sub-classifiers of other labels and streams vote.
     """
 
     name: str
@@ -62,55 +79,82 @@ class Method:
     reference: str
     build: Callable[..., base.MultiLabelClassifier]
     options: tuple[str, ...] = ()
+    proposed: bool = False
+    in_paper: bool = False
+    compared: bool = True
+    random: bool = True
+    ensemble: str | None = None
+    transformation: str | None = None
+    pairs: bool = False
+    transfer: bool = False
 
 
 BR_OPTIONS = ("drift", "base")
 BRPW_OPTIONS = (*BR_OPTIONS, "pairs", "combine", "weighting", "pooling", "voters")
+ENSEMBLES: dict[str, tuple[str, type[OnlineBagging | GOOWE]]] = {
+    "bagging": ("online bagging", OnlineBagging),
+    "adwin-bagging": ("ADWIN bagging", ADWINBagging),
+    "goowe": ("GOOWE-ML", GOOWE),
+}
+TRANSFORMATIONS: dict[str, tuple[str, Callable[..., Transformation], tuple[str, ...]]] = {
+    "binary-relevance": ("binary relevance", BinaryRelevanceTrees, ("variance_floor",)),
+    "chain": ("classifier chains", ClassifierChain, ("variance_floor",)),
+    "pruned-sets": ("pruned sets", PrunedSets, ("parts", "variance_floor")),
+    "multi-target": ("multi-target trees (iSOUP)", MultiTargetTree, ("grace_period",)),
+}
 
 
-def _of(
-    ensemble: type[OnlineBagging | GOOWE],
-    transformation: type[Transformation],
+def _ensemble(
+    name: str,
+    ensemble: str,
+    transformation: str,
+    reference: str,
+    random: bool = True,
     **settings: Any,  # noqa: ANN401 (parameters of the ensemble)
-) -> Callable[..., OnlineBagging | GOOWE]:
-    """Return what builds an ensemble over a transformation."""
+) -> Method:
+    """Return the method that is an ensemble over a transformation; its options are those of the transformation."""
+    said, over = ENSEMBLES[ensemble]
+    of, transform, options = TRANSFORMATIONS[transformation]
 
-    def build(seed: int) -> OnlineBagging | GOOWE:
-        return ensemble(transformation(), seed=seed, **settings)
+    def build(seed: int, variance_floor: float | None = None, **given: Any) -> OnlineBagging | GOOWE:  # noqa: ANN401
+        if variance_floor is not None:
+            given["base"] = HoeffdingForest([], variance_floor=variance_floor)
+        return over(transform(**given), seed=seed, **settings)
 
-    return build
+    traits: dict[str, Any] = {
+        "in_paper": True,
+        "random": random,
+        "ensemble": ensemble,
+        "transformation": transformation,
+    }
+    return Method(name, f"{said} of {of}", reference, build, options, **traits)
 
 
+GATED = "naive Bayes and linear models, transfer behind a gate, thresholds learnt online"
+USE = "all sub-classifiers vote on every label, weighted by use"
+PAIRS = "BR-MARLENE and a model of every pair of labels"
+FREQUENT = "the most frequent value of every label"
+MARLENE_OPTIONS = ("drift", "base", "transfer", "objective")
+OURS: dict[str, Any] = {"proposed": True, "in_paper": True, "transfer": True}
 METHODS = {
     method.name: method
     for method in [
-        Method(
-            "marlene",
-            "naive Bayes and linear models, transfer behind a gate, thresholds learnt online",
-            "",
-            Marlene,
-            ("drift", "base", "transfer", "objective"),
-        ),
-        Method("br-marlene", "all sub-classifiers vote on every label, weighted by use", PAPER, BRMarlene, BR_OPTIONS),
-        Method("brpw-marlene", "BR-MARLENE and a model of every pair of labels", PAPER, BRPWMarlene, BRPW_OPTIONS),
+        Method("marlene", GATED, "", Marlene, MARLENE_OPTIONS, compared=False, transfer=True),
+        Method("br-marlene", USE, PAPER, BRMarlene, BR_OPTIONS, **OURS),
+        Method("brpw-marlene", PAIRS, PAPER, BRPWMarlene, BRPW_OPTIONS, pairs=True, **OURS),
         Method("br-resampled", "BR-MARLENE without transfer", "", BRResampled, BR_OPTIONS),
-        Method("ebr", "online bagging of binary relevance", CHAINS, _of(OnlineBagging, BinaryRelevanceTrees)),
-        Method("ecc", "online bagging of classifier chains", CHAINS, _of(OnlineBagging, ClassifierChain)),
-        Method("eps", "online bagging of pruned sets", SETS, _of(OnlineBagging, PrunedSets)),
-        Method(
-            "ert",
-            "online bagging of multi-target trees (iSOUP)",
-            ISOUP,
-            _of(OnlineBagging, MultiTargetTree, threshold="share"),
-        ),
-        Method("eabr", "ADWIN bagging of binary relevance", STREAMS, _of(ADWINBagging, BinaryRelevanceTrees)),
-        Method("eacc", "ADWIN bagging of classifier chains", STREAMS, _of(ADWINBagging, ClassifierChain)),
-        Method("eaps", "ADWIN bagging of pruned sets", STREAMS, _of(ADWINBagging, PrunedSets)),
-        Method("gobr", "GOOWE-ML of binary relevance", WEIGHTED, _of(GOOWE, BinaryRelevanceTrees)),
-        Method("gocc", "GOOWE-ML of classifier chains", WEIGHTED, _of(GOOWE, ClassifierChain)),
-        Method("gops", "GOOWE-ML of pruned sets", WEIGHTED, _of(GOOWE, PrunedSets)),
-        Method("gort", "GOOWE-ML of multi-target trees (iSOUP)", WEIGHTED, _of(GOOWE, MultiTargetTree)),
-        Method("majority", "the most frequent value of every label", "", lambda seed: Majority()),  # noqa: ARG005
+        _ensemble("ebr", "bagging", "binary-relevance", CHAINS),
+        _ensemble("ecc", "bagging", "chain", CHAINS),
+        _ensemble("eps", "bagging", "pruned-sets", SETS),
+        _ensemble("ert", "bagging", "multi-target", ISOUP, threshold="share"),
+        _ensemble("eabr", "adwin-bagging", "binary-relevance", STREAMS),
+        _ensemble("eacc", "adwin-bagging", "chain", STREAMS),
+        _ensemble("eaps", "adwin-bagging", "pruned-sets", STREAMS),
+        _ensemble("gobr", "goowe", "binary-relevance", WEIGHTED, random=False),
+        _ensemble("gocc", "goowe", "chain", WEIGHTED),
+        _ensemble("gops", "goowe", "pruned-sets", WEIGHTED, random=False),
+        _ensemble("gort", "goowe", "multi-target", WEIGHTED, random=False),
+        Method("majority", FREQUENT, "", lambda seed: Majority(), compared=False, random=False),  # noqa: ARG005
     ]
 }
 """Every method by its name; `river:<dotted.Class>` comes on top of these."""

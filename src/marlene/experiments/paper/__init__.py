@@ -1,6 +1,6 @@
 """What the paper prints: its tables as data, read from the CSV files beside this module.
 
-Data sets have the names of `marlene.streams.CATALOGUE`, figures those of `marlene.evaluation`, methods those of
+Data sets have the names of `marlene.streams.CATALOGUE`, scores those of `marlene.evaluation`, methods those of
 `marlene methods`. A mark is "best" where the paper prints red, "same" where bold says that there is no significant
 difference to the best, and otherwise empty.
 """
@@ -14,23 +14,25 @@ from typing import NamedTuple
 
 __all__ = [
     "CLOSEST_SETTINGS",
-    "FIGURES",
+    "SCORES",
     "PaperDataSet",
     "PaperResult",
     "PaperSyntheticRank",
     "PaperTime",
     "best",
     "data_sets",
-    "figures",
+    "program_scores",
     "real_data",
+    "score",
+    "scores",
     "synthetic_ranks",
     "times",
 ]
 
-FIGURES = ("macro_gmean", "micro_gmean", "label_set_gmean")
+SCORES = ("macro_gmean", "micro_gmean", "label_set_gmean")
 
 CLOSEST_SETTINGS = ("--features", "numeric", "--drift", "none")
-"""Options of `marlene run` that meet the paper's figures most closely; they are not this program's defaults."""
+"""Options of `marlene run` that come closest to the paper's scores; they are not this program's defaults."""
 
 
 class PaperDataSet(NamedTuple):
@@ -49,7 +51,7 @@ class PaperDataSet(NamedTuple):
 class PaperResult(NamedTuple):
     """A method on a data set; the data set "average" has the mean rank and no value."""
 
-    figure: str
+    score: str
     method: str
     data_set: str
     value: float | None
@@ -69,7 +71,7 @@ class PaperTime(NamedTuple):
 class PaperSyntheticRank(NamedTuple):
     """A rank on a synthetic stream; the drift "average" has the mean over all and no size."""
 
-    figure: str
+    score: str
     drift: str
     size: int | None
     method: str
@@ -127,7 +129,7 @@ def synthetic_ranks() -> tuple[PaperSyntheticRank, ...]:
     Examples
     --------
     >>> synthetic_ranks()[5]
-    PaperSyntheticRank(figure='macro_gmean', drift='SS', size=50, method='brpw-marlene', sources='similar', rank=2.47, mark='best')
+    PaperSyntheticRank(score='macro_gmean', drift='SS', size=50, method='brpw-marlene', sources='similar', rank=2.47, mark='best')
     """  # noqa: E501 (a doctest shows a row on one line)
     rows = _rows("synthetic_ranks.csv")
     return tuple(
@@ -136,16 +138,43 @@ def synthetic_ranks() -> tuple[PaperSyntheticRank, ...]:
     )
 
 
-def figures(method: str, data_set: str) -> tuple[float, ...]:
+def scores(method: str, data_set: str) -> tuple[float, ...]:
     """Return Macro-, Micro- and Label-set-G-Mean of a method on a data set; empty if the paper has none.
 
     Examples
     --------
-    >>> figures("br-marlene", "yeast"), figures("majority", "yeast")
+    >>> scores("br-marlene", "yeast"), scores("majority", "yeast")
     ((0.539, 0.644, 0.606), ())
     """
     wanted = (method, data_set)
     return tuple(row.value for row in real_data() if (row.method, row.data_set) == wanted and row.value is not None)
+
+
+def score(method: str, data_set: str, name: str) -> float | None:
+    """Return one of these scores; None if the paper has none.
+
+    Examples
+    --------
+    >>> score("br-marlene", "yeast", "micro_gmean")
+    0.644
+    """
+    found = scores(method, data_set)
+    return found[SCORES.index(name)] if found else None
+
+
+@functools.cache
+def program_scores() -> dict[tuple[str, str], tuple[float, ...]]:
+    """Return what the published Java programs (MOA, MEKA, GOOWE-ML) gave here, by method and data set.
+
+    Each was run once, with seed 1, and scored on the same examples with the threshold that belongs to the method.
+
+    Examples
+    --------
+    >>> program_scores()["ebr", "yeast"]
+    (0.232, 0.725, 0.698)
+    """
+    rows = _rows("programs.csv")
+    return {(method, data_set): tuple(map(float, values)) for data_set, method, *values in rows}
 
 
 def best(data_set: str) -> tuple[float, ...]:
@@ -157,8 +186,8 @@ def best(data_set: str) -> tuple[float, ...]:
     ((0.567, 0.724, 0.697), ())
     """
     columns = [
-        [row.value for row in real_data() if (row.figure, row.data_set) == (figure, data_set) and row.value is not None]
-        for figure in FIGURES
+        [row.value for row in real_data() if (row.score, row.data_set) == (score, data_set) and row.value is not None]
+        for score in SCORES
     ]
     return tuple(max(column) for column in columns if column)
 

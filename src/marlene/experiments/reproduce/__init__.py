@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,23 +12,44 @@ from marlene._common.extras import optional
 from marlene.experiments._grid import Grid
 from marlene.experiments._run_grid import run_grid
 from marlene.experiments._store import DONE
-from marlene.experiments.reproduce._page import INDEX, write_index
+from marlene.experiments.reproduce import (
+    ablation,
+    fig_aswr,
+    fig_drifts,
+    fig_labels,
+    fig_transfer,
+    fig_windows,
+    table_br_marlene,
+    table_datasets,
+    table_pairs,
+    table_programs,
+    table_real,
+    table_synthetic,
+    table_time,
+)
+from marlene.experiments.reproduce._page import INDEX, ReproduceTarget, write_index
 from marlene.experiments.reproduce._plan import Plan, in_order
 from marlene.experiments.reproduce._results import Results
-from marlene.experiments.reproduce._targets import TARGETS
-from marlene.experiments.reproduce._words import QUICK
+from marlene.experiments.reproduce._words import say
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from marlene.experiments._run_grid import GridProgress
 
-__all__ = ["ALL", "TARGETS", "Plan", "Reproduction", "reproduce"]
+__all__ = ["ALL", "TARGETS", "Plan", "ReproduceTarget", "Reproduction", "reproduce"]
 
 ALL = "all"
+MODULES = (
+    *(table_datasets, table_real, table_time, table_synthetic, fig_labels, fig_aswr),
+    *(fig_windows, fig_drifts, fig_transfer, ablation, table_br_marlene, table_pairs, table_programs),
+)
+TARGETS: dict[str, ReproduceTarget] = {module.TARGET.name: module.TARGET for module in MODULES}
+"""Every target by its name, in the order of the index."""
 
 
+@dataclass(frozen=True)
 class Reproduction:
     """What `reproduce` made.
 
@@ -42,10 +63,9 @@ class Reproduction:
         Title and error of the runs that failed.
     """
 
-    def __init__(self, out: Path, pages: Sequence[Path], failures: Sequence[tuple[str, str]]) -> None:
-        self.out = out
-        self.pages = tuple(pages)
-        self.failures = tuple(failures)
+    out: Path
+    pages: tuple[Path, ...]
+    failures: tuple[tuple[str, str], ...]
 
 
 def reproduce(
@@ -88,34 +108,18 @@ def reproduce(
     if target != ALL and target not in TARGETS:
         raise MarleneError(f"there is no table or figure {target!r}; known: {', '.join([*TARGETS, ALL])}")
     optional("matplotlib.figure", "experiments", "reproducing the paper")
-    chosen = list(TARGETS) if target == ALL else [target]
-    plan = (
-        Plan.quick_one()
-        if quick
-        else Plan.full(runs, sorted({name for made in chosen for name in TARGETS[made].needs}))
-    )
+    chosen = [TARGETS[name] for name in (TARGETS if target == ALL else [target])]
+    plan = Plan.quick_one() if quick else Plan.full(runs, sorted({name for made in chosen for name in made.needs}))
     folder = Path(out)
-    grid = Grid.of(in_order(run for name in chosen for run in TARGETS[name].runs(plan)))
+    grid = Grid.of(in_order(run for made in chosen for run in made.runs(plan)))
     store = run_grid(grid, folder / "runs", jobs=jobs, retry_failed=retry_failed, watch=watch)
     results = Results(store)
-    pages = []
-    for name in chosen:
-        page = TARGETS[name].page(plan, results)
-        if quick:
-            page = replace(page, title=f"{page.title} (quick)", notes=[QUICK, *page.notes])
-        page.write(folder)
-        pages.append(folder / f"{name}.md")
-    write_index(folder, list(TARGETS), _start(plan))
+    for made in chosen:
+        page = made.page(plan, results)
+        page.write(folder, made.name, " (quick)" if quick else "")
+    start = [say("index", "start", version=__version__), *([say("index", "quick")] if quick else [])]
+    write_index(folder, TARGETS, start)
     keys = {run.key for run in grid.runs()}
-    failures = [(row["title"], row["error"]) for row in store.rows() if row["key"] in keys and row["status"] != DONE]
-    return Reproduction(folder, [*pages, folder / INDEX], failures)
-
-
-def _start(plan: Plan) -> list[str]:
-    start = [
-        "Made by `marlene reproduce`, with marlene " + __version__ + ". Du, Minku, Lawlor, Zhou: *Multi-Label Transfer "
-        "Learning in Non-Stationary Data Streams*. Every number that is not marked as the paper's was computed by this "
-        "program from the runs in the folder `runs`; the sentences below are made from the same numbers. Tables say "
-        "which seeds were used, and *not run* where nothing was.",
-    ]
-    return [*start, QUICK] if plan.quick else start
+    failed = [row for row in store.rows() if row["key"] in keys and row["status"] != DONE]
+    pages = (*(folder / f"{made.name}.md" for made in chosen), folder / INDEX)
+    return Reproduction(folder, pages, tuple((row["title"], row["error"]) for row in failed))

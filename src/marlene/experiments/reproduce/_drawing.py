@@ -9,6 +9,7 @@ import numpy as np
 
 from marlene._common.extras import optional
 from marlene._common.files import atomic_write
+from marlene.learners import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +25,14 @@ INK, FAINT = "#222222", "#8a8a8a"
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
 ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
 BLUE, VERMILION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
+# An ensemble has a colour, a transformation a line style.
+ENSEMBLES = {"bagging": ORANGE, "adwin-bagging": SKY, "goowe": GREEN}
+TRANSFORMATIONS: dict[str, Any] = {
+    "binary-relevance": "solid",
+    "chain": (0, (5, 1.5)),
+    "pruned-sets": (0, (1, 1.2)),
+    "multi-target": (0, (4, 1.2, 1, 1.2)),
+}
 STYLE = {
     "axes.edgecolor": FAINT,
     "axes.grid": True,
@@ -73,6 +82,38 @@ def save(figure: Figure, folder: Path, name: str) -> None:
     for kind in FORMATS:
         with figure_style(), atomic_write(folder / f"{name}.{kind}") as file:
             figure.savefig(file, format=kind, metadata=undated[kind], facecolor="white")
+
+
+def colour_of(name: str) -> str:
+    """Return the colour of a method: every ensemble has one, and so has every other sort of method."""
+    method = METHODS[name]
+    if method.ensemble is not None:
+        return ENSEMBLES.get(method.ensemble, PURPLE)
+    if not method.transfer:
+        return INK
+    return BLUE if method.pairs else VERMILION
+
+
+def line_of(name: str) -> dict[str, Any]:
+    """Return how the curve of a method is drawn beside all others."""
+    method = METHODS[name]
+    if method.ensemble is None:
+        return {"color": colour_of(name), "linewidth": 1.9, "label": name, "zorder": 3}
+    style = TRANSFORMATIONS.get(method.transformation or "", "solid")
+    return {"color": colour_of(name), "linestyle": style, "linewidth": 1.2, "label": name}
+
+
+def not_run(axes: Axes, title: str) -> None:
+    """Say in an empty panel that there is nothing to draw."""
+    axes.set_title(title)
+    axes.text(0.5, 0.5, "not run", transform=axes.transAxes, ha="center", color=FAINT)
+
+
+def draw_band(axes: Axes, at: Any, values: Floats, **style: Any) -> None:  # noqa: ANN401
+    """Draw the mean over the rows and, with several rows, a band from the least to the greatest."""
+    axes.plot(at, values.mean(axis=0), **style)
+    if len(values) > 1:
+        axes.fill_between(at, values.min(axis=0), values.max(axis=0), color=style["color"], alpha=0.12, linewidth=0)
 
 
 def leave_out_starts(axes: Axes, curves: Sequence[Floats]) -> None:

@@ -1,19 +1,23 @@
-"""Pages: what a target found, with its tables and figures; and the index of all pages."""
+"""Targets and their pages: what a target needs and found, with its tables and figures; and the index of all pages."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from marlene._common.files import atomic_write
 from marlene.experiments.reproduce import _drawing as drawing
+from marlene.experiments.reproduce._words import say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
 
+    from marlene.experiments._grid import Run
+    from marlene.experiments.reproduce._plan import Plan
+    from marlene.experiments.reproduce._results import Results
     from marlene.experiments.reproduce._table import ResultTable
 
 TABLES, FIGURES = "tables", "figures"
@@ -21,8 +25,30 @@ INDEX = "index.md"
 
 
 @dataclass(frozen=True)
+class ReproduceTarget:
+    """What `marlene reproduce` can make: a table or figure.
+
+    Parameters
+    ----------
+    name
+        What the command is given; the page is NAME.md.
+    needs
+        The data sets that it needs.
+    runs
+        Returns the runs that it needs.
+    page
+        Makes its page from the results.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    runs: Callable[[Plan], Iterable[Run]]
+    page: Callable[[Plan, Results], Page]
+
+
+@dataclass(frozen=True)
 class Drawn:
-    """A figure with its name and what it shows."""
+    """A figure with its name and caption."""
 
     name: str
     caption: str
@@ -35,26 +61,20 @@ class Page:
 
     Parameters
     ----------
-    target
-        Its name; the page is TARGET.md.
-    title
-        Its heading.
     findings
-        What agrees, what does not, and why: paragraphs, each a sentence or more.
+        What agrees with the paper, what does not, and why: paragraphs.
     tables, figures
         What it shows.
     notes
         How to read them.
     """
 
-    target: str
-    title: str
     findings: Sequence[str]
     tables: Sequence[ResultTable] = ()
     figures: Sequence[Drawn] = ()
-    notes: Sequence[str] = field(default_factory=tuple)
+    notes: Sequence[str] = ()
 
-    def write(self, out: Path) -> None:
+    def write(self, out: Path, name: str, mark: str = "") -> None:
         """Write the page, its tables as CSV and LaTeX, and its figures as PNG, SVG and PDF."""
         for folder in (TABLES, FIGURES):
             (out / folder).mkdir(parents=True, exist_ok=True)
@@ -62,27 +82,25 @@ class Page:
             table.write(out / TABLES)
         for drawn in self.figures:
             drawing.save(drawn.figure, out / FIGURES, drawn.name)
-        with atomic_write(out / f"{self.target}.md") as file:
-            file.write(self.markdown().encode())
+        with atomic_write(out / f"{name}.md") as file:
+            file.write(self.markdown(name, mark).encode())
 
-    def markdown(self) -> str:
-        """Return the page; findings come first, up to the first heading below the title."""
-        parts = [f"# {self.title}", *(f"- {finding}" for finding in self.findings)]
+    def markdown(self, name: str, mark: str = "") -> str:
+        """Return the page with a mark after its title. Findings come first, before the second heading."""
+        parts = [f"# {say(name, 'title')}{mark}", *(f"- {finding}" for finding in self.findings)]
         for drawn in self.figures:
-            others = ", ".join(f"[{kind.upper()}]({FIGURES}/{drawn.name}.{kind})" for kind in drawing.FORMATS[1:])
-            picture = f"![{drawn.caption}]({FIGURES}/{drawn.name}.png)"
-            parts += [f"## {drawn.name}", picture, f"{drawn.caption} ({others})"]
+            parts += [f"## {drawn.name}", f"![{drawn.caption}]({FIGURES}/{drawn.name}.png)", drawn.caption]
         for table in self.tables:
-            files = f"[CSV]({TABLES}/{table.name}.csv), [LaTeX]({TABLES}/{table.name}.tex)"
-            parts += [f"## {table.name}", f"{table.caption} ({files})", table.markdown()]
-        if self.notes:
-            parts += ["## How to read this", *(f"- {note}" for note in self.notes)]
+            caption = f"{table.caption} ([CSV]({TABLES}/{table.name}.csv))"
+            parts += [f"## {table.name}", caption, table.markdown()]
+        made = say("index", "made", name=name)
+        parts += ["## How to read this", *(f"- {note}" for note in (*self.notes, made))]
         return "\n\n".join(parts) + "\n"
 
 
-def write_index(out: Path, targets: Sequence[str], start: Sequence[str]) -> None:
+def write_index(out: Path, targets: Iterable[str], start: Sequence[str]) -> None:
     """Write the index: how to read it, then the findings of every page that is there."""
-    parts = ["# The paper, reproduced", *start]
+    parts = [f"# {say('index', 'title')}", *start]
     for target in targets:
         page = out / f"{target}.md"
         if page.is_file():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from marlene._common.errors import MarleneError
 from marlene.experiments import paper
 from marlene.experiments._grid import ORACLE, Run
+from marlene.experiments.reproduce._words import notes, say
 from marlene.learners import METHODS
 from marlene.streams import synthetic
 from marlene.streams.catalogue import find, local_file
@@ -17,17 +18,19 @@ if TYPE_CHECKING:
 
 WITH_RIVER = "yeast"
 PAPER_DATA_SETS = tuple(row.data_set for row in paper.data_sets())
-PROPOSED = ("br-marlene", "brpw-marlene")
-NOT_COMPARED = ("majority", "marlene")
-REAL_METHODS = tuple(name for name in METHODS if name not in NOT_COMPARED)
-WITHOUT_CHANCE = ("gobr", "gops", "gort")
-"""Methods whose outcome does not depend on the seed; they are run once, as in the paper."""
+BR, RESAMPLED = "br-marlene", "br-resampled"
+PROPOSED = tuple(method.name for method in METHODS.values() if method.proposed)
 PUBLISHED = dict(zip(paper.CLOSEST_SETTINGS[::2], paper.CLOSEST_SETTINGS[1::2], strict=True))
 DETECTED = "ddm-oci"
 SETTINGS = tuple((method, sources) for sources in ("none", "non-similar", "similar") for method in PROPOSED)
 """Methods and sources in the order of the paper's table of synthetic streams."""
 PANELS = (("SS", 50), ("IS", 5000), ("II", 500), ("IA", 500), ("AA", 5000), ("AS", 5000))
 """Streams of the paper's figure of labels."""
+
+
+def compared() -> list[str]:
+    """Return the methods that are compared on real data."""
+    return [method.name for method in METHODS.values() if method.compared]
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Plan:
     Parameters
     ----------
     seeds
-        Seeds of every method that chance plays a part in.
+        Seeds of every method whose outcome depends on them.
     data_sets
         Real data sets, by name.
     limit
@@ -49,11 +52,11 @@ class Plan:
     transfer
         Type and size of the synthetic stream, after similar sources, of which the weight of transfer is drawn.
     most_labels
-        BRPW-MARLENE has a classifier for every pair of labels, and is run up to this many labels.
+        Methods with a classifier for every pair of labels are run on data sets of up to this many labels.
     absent
-        Data sets that cannot be had, each with the reason.
+        Data sets that are not there, each with the reason.
     quick
-        Whether this is only to see that everything works.
+        Whether this only shows that everything works.
 
     Examples
     --------
@@ -76,7 +79,7 @@ class Plan:
 
     @classmethod
     def full(cls, runs: int, needed: Sequence[str]) -> Plan:
-        """Return the whole of it with so many seeds; needed data sets are downloaded where that is possible."""
+        """Return the full plan with so many seeds; data sets are downloaded where that is possible."""
         if runs < 1:
             raise MarleneError(f"runs must be at least 1, not {runs}")
         absent = []
@@ -91,7 +94,7 @@ class Plan:
 
     @classmethod
     def quick_one(cls) -> Plan:
-        """Return the smallest that has every part: Yeast, two further data sets if they are here, one seed."""
+        """Return the smallest plan with every part: Yeast, two further data sets if they are here, one seed."""
         others = [name for name in PAPER_DATA_SETS if name != WITH_RIVER and local_file(name) is not None]
         left_out = "not part of a quick reproduction, or not on this machine"
         there = (WITH_RIVER, *[name for name in ("slashdot", "reuters") if name in others])
@@ -109,74 +112,66 @@ class Plan:
         )
 
     def real(self, data_set: str, method: str) -> Run:
-        """Return a run on a data set with the settings that are our defaults."""
-        return Run(self._loaded(data_set), method)
+        """Return a run on a data set with default settings."""
+        return Run({"load": data_set} | ({} if self.limit is None else {"limit": self.limit}), method)
 
-    def published(self, data_set: str) -> Run:
-        """Return a run of BR-MARLENE with the settings that meet the paper's figures most closely."""
-        stream = self._loaded(data_set) | {"features": PUBLISHED["--features"]}
-        return Run(stream, "br-marlene", {"drift": PUBLISHED["--drift"]})
+    def published(self, data_set: str, method: str = BR) -> Run:
+        """Return a run with the settings that come closest to the paper's scores."""
+        stream = self.real(data_set, method).stream | {"features": PUBLISHED["--features"]}
+        return Run(stream, method, {"drift": PUBLISHED["--drift"]})
 
     def synthetic(self, drift: str, size: int, method: str, sources: str, *, detector: str = ORACLE) -> Run:
         """Return a run on a synthetic stream; data are drawn anew with every seed."""
-        stream = {
-            "synthetic": drift,
-            "size": size,
-            "sources": sources,
-            "source_size": self.source_size,
-            "seed": "run",
-        }
+        stream = {"synthetic": drift, "size": size, "sources": sources, "source_size": self.source_size, "seed": "run"}
         return Run(stream, method, {"drift": detector})
 
     def reaches(self, data_set: str, method: str) -> bool:
         """Tell whether a method is run on a data set at all."""
-        return method != "brpw-marlene" or _labels(data_set) <= self.most_labels
+        sizes = {row.data_set: row.labels for row in paper.data_sets()}
+        return method not in METHODS or not METHODS[method].pairs or sizes[data_set] <= self.most_labels
 
     def real_runs(self) -> Iterator[Run]:
-        """Give what the tables of real data need, with the settings that are our defaults."""
+        """Return what the tables of real data need, with default settings."""
         for data_set in self.data_sets:
-            for method in REAL_METHODS:
+            for method in compared():
                 if self.reaches(data_set, method):
-                    yield from self._seeded(self.real(data_set, method))
-
-    def published_runs(self) -> Iterator[Run]:
-        """Give BR-MARLENE with the published settings on every data set."""
-        for data_set in self.data_sets:
-            yield from self._seeded(self.published(data_set))
+                    yield from self.seeded(self.real(data_set, method))
 
     def synthetic_runs(self, streams: Iterable[tuple[str, int]]) -> Iterator[Run]:
-        """Give both proposed methods with all sources on these types and sizes, told of the true drifts."""
+        """Return both proposed methods with all sources on these types and sizes, with true drifts signalled."""
         for stream in streams:
             for setting in SETTINGS:
-                yield from self._seeded(self.synthetic(*stream, *setting))
+                yield from self.seeded(self.synthetic(*stream, *setting))
 
-    def detected_runs(self) -> Iterator[Run]:
-        """Give the same for every type and size once, with a drift detector instead of the truth."""
-        for stream in self.synthetic_streams():
-            for setting in SETTINGS:
-                yield self.synthetic(*stream, *setting, detector=DETECTED)
+    def transfer_streams(self, method: str) -> dict[str, Run]:
+        """Return the runs whose transfer is drawn, by title: one synthetic stream, and Yeast."""
+        drift, size = self.transfer
+        title = f"{drift}, size {size}, similar sources"
+        return {title: self.synthetic(drift, size, method, "similar"), "Yeast": self.real(WITH_RIVER, method)}
 
     def transfer_runs(self) -> Iterator[Run]:
-        """Give what the weight of transfer is drawn of: one synthetic stream, and Yeast."""
+        """Return what the figures of transfer need."""
         for method in PROPOSED:
-            yield from self._seeded(self.synthetic(*self.transfer, method, "similar"))
-            yield from self._seeded(self.real(WITH_RIVER, method))
+            for run in self.transfer_streams(method).values():
+                yield from self.seeded(run)
 
     def synthetic_streams(self) -> list[tuple[str, int]]:
         """Return type and size of every synthetic stream, in the order of the paper's table."""
         return [(drift, size) for drift in self.drift_types for size in self.sizes]
 
-    def _loaded(self, data_set: str) -> dict[str, Any]:
-        return {"load": data_set} | ({} if self.limit is None else {"limit": self.limit})
-
-    def _seeded(self, run: Run) -> Iterator[Run]:
-        """Give a run with every seed, or once if chance plays no part in it."""
-        for seed in self.seeds[:1] if run.method in WITHOUT_CHANCE else self.seeds:
+    def seeded(self, run: Run, most: int | None = None) -> Iterator[Run]:
+        """Return a run with every seed (or so many), or once if its outcome does not depend on the seed."""
+        for seed in self.seeds[: most if METHODS[run.method].random else 1]:
             yield replace(run, seed=seed)
+
+    def notes(self, page: str, **named: object) -> list[str]:
+        """Return the notes of a page, and one for every data set that is not there."""
+        absent = [say("index", "absent", name=name, reason=reason) for name, reason in self.absent]
+        return [*notes(page, **named), *absent]
 
 
 def in_order(runs: Iterable[Run]) -> list[Run]:
-    """Order runs so that a reproduction that is stopped has something of everything: by seed, small streams first."""
+    """Order runs by seed, then small streams first: if stopped, a reproduction has something of everything."""
     return sorted(runs, key=lambda run: (run.seed, _examples(run)))
 
 
@@ -186,7 +181,3 @@ def _examples(run: Run) -> int:
         return segments * len(synthetic.LABELS) * int(run.stream["size"])
     sizes = {row.data_set: row.examples for row in paper.data_sets()}
     return min(sizes[run.stream["load"]], run.stream.get("limit") or sizes[run.stream["load"]])
-
-
-def _labels(data_set: str) -> int:
-    return next(row.labels for row in paper.data_sets() if row.data_set == data_set)

@@ -1,4 +1,4 @@
-"""The runs of a store by what was run, whatever their seeds."""
+"""Rows and traces of a store, asked for by what was run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.experiments._store import DONE
+from marlene.experiments._store import DONE, number
+from marlene.experiments.reproduce._words import seeds_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from marlene._common.arrays import Arrays, Floats
     from marlene.experiments._grid import Run
@@ -21,7 +22,7 @@ FAILED_TEXT = "failed"
 
 
 class Results:
-    """What a store holds, asked for by a run of any seed.
+    """Results of a store. The seed of a `Run` that is asked for does not matter: all seeds are returned.
 
     Parameters
     ----------
@@ -55,13 +56,17 @@ class Results:
         """Return the seeds with which this has been done."""
         return tuple(row["seed"] for row in self.rows(run))
 
+    def said_seeds(self, runs: Iterable[Run]) -> str:
+        """Return the seeds of runs in words; several groups where they differ."""
+        return "; ".join(seeds_in_words(seeds) for seeds in sorted({self.seeds(run) for run in runs}))
+
     def values(self, run: Run, column: str) -> list[float]:
-        """Return a figure of every seed."""
-        return [float(row[column]) for row in self.rows(run)]
+        """Return a column for every seed."""
+        return [number(row[column]) for row in self.rows(run)]
 
     def mean(self, run: Run, column: str, seeds: Collection[int] | None = None) -> float | None:
-        """Return a figure's mean over all seeds (or these); None if there are none."""
-        values = [float(row[column]) for row in self.rows(run, seeds)]
+        """Return the mean of a column over all seeds (or these); None if there are none."""
+        values = [number(row[column]) for row in self.rows(run, seeds)]
         return statistics.fmean(values) if values else None
 
     def cell(self, run: Run, column: str) -> float | str | None:
@@ -75,7 +80,7 @@ class Results:
         return [{name: arrays[name] for name in names} for arrays in found if all(name in arrays for name in names)]
 
     def mean_steps(self, run: Run, seeds: Collection[int] | None = None) -> Floats:
-        """Return the figures at every scored step, the mean over all seeds (or these); no steps if there are none."""
+        """Return the scores at every scored step, as means over all seeds (or these); no steps if there are none."""
         total: Floats = np.zeros((0, 4))
         traces = self.traces(run, "steps", seeds=seeds)
         for arrays in traces:
@@ -86,16 +91,3 @@ class Results:
         plain = (run.stream, run.options, run.evaluation)
         stream, options, evaluation = (json.dumps(part, sort_keys=True) for part in plain)
         return self._rows.get((stream, run.method, options, evaluation), [])
-
-
-def seeds_in_words(seeds: tuple[int, ...]) -> str:
-    """Return seeds as short as they can be said.
-
-    Examples
-    --------
-    >>> seeds_in_words((1, 2, 3)), seeds_in_words((1, 3)), seeds_in_words(()), seeds_in_words((2,))
-    ('1–3', '1, 3', 'none', '2')
-    """
-    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
-        return f"{seeds[0]}–{seeds[-1]}"
-    return ", ".join(map(str, seeds)) or "none"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from marlene._common.files import atomic_write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 Value = str | float | int | None
@@ -58,6 +58,8 @@ class ResultTable:
         The content.
     compared
         Where the best number is looked for: in each column; or in each row, among the paper's columns and among ours.
+    bold
+        Further cells (row and column) in bold.
 
     Examples
     --------
@@ -78,7 +80,7 @@ class ResultTable:
     columns: list[Column]
     rows: list[list[Value]]
     compared: Literal["columns", "rows"] = "columns"
-    _best: set[tuple[int, int]] = field(default_factory=set, repr=False, compare=False)
+    bold: set[tuple[int, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         if self.compared == "columns":
@@ -139,7 +141,7 @@ class ResultTable:
     def _texts(self, emphasise: Callable[[str], str], escape: Callable[[str], str] = str) -> list[list[str]]:
         """Return all cells as text that is escaped, and emphasised where it is the best."""
         texts = [[escape(self.text(i, j)) for j in self._places()] for i in range(len(self.rows))]
-        for i, j in self._best:
+        for i, j in self.bold:
             texts[i][j] = emphasise(texts[i][j])
         return texts
 
@@ -153,7 +155,41 @@ class ResultTable:
         if len(numbers) > 1:
             sign = 1 if self.columns[places[0][1]].best == "max" else -1
             best = max(numbers, key=lambda place: sign * numbers[place])
-            self._best.update(place for place in numbers if self.text(*place) == self.text(*best))
+            self.bold.update(place for place in numbers if self.text(*place) == self.text(*best))
+
+
+def beside_paper(
+    name: str,
+    caption: str,
+    rows: Iterable[str],
+    columns: Iterable[str],
+    ours: Callable[[str, str], Value],
+    theirs: Callable[[str, str], Value],
+    *,
+    heading: str = "method",
+    digits: tuple[int, int] = (3, 3),
+    best: Literal["max", "min", ""] = "max",
+    absent: str = NOT_RUN,
+    seeds: Callable[[str], str] | None = None,
+) -> ResultTable:
+    """Return a table with two columns for each name: our number, and the paper's beside it.
+
+    Examples
+    --------
+    >>> table = beside_paper("t", "", ["ebr"], ["yeast"], lambda row, column: 0.25, lambda row, column: None)
+    >>> print(table.csv(), end="")
+    method,yeast,yeast (paper)
+    ebr,0.250,
+    """
+    names = list(columns)
+    described = [Column(heading)]
+    for column in names:
+        described += [Column(column, digits[0], absent, best), papers(column, digits[1], best)]
+    cells: list[list[Value]] = []
+    for row in rows:
+        pairs = [(ours(row, column), theirs(row, column)) for column in names]
+        cells.append([row, *(value for pair in pairs for value in pair), *([seeds(row)] if seeds else [])])
+    return ResultTable(name, caption, [*described, *([Column("seeds")] if seeds else [])], cells)
 
 
 def is_paper(column: Column) -> bool:

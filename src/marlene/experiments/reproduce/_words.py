@@ -1,20 +1,42 @@
-"""Numbers and names in sentences."""
+"""What pages say: sentences from words.toml, and numbers and names in them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+import tomllib
+from importlib import resources
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-QUICK = (
-    "**Quick reproduction:** beginnings of few streams, one seed. It shows that every part works; its numbers are not "
-    "to be compared with the paper's."
-)
+SCORES = {"macro_gmean": "Macro", "micro_gmean": "Micro", "label_set_gmean": "Label-set"}
+"""The paper's three G-Means, and their short names."""
+
+
+@functools.cache
+def _texts() -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
+
+
+def say(page: str, key: str, *values: Any, **named: Any) -> str:  # noqa: ANN401 (whatever a sentence has places for)
+    """Return a sentence of a page with its numbers filled in.
+
+    Examples
+    --------
+    >>> say("table-time", "slowest", slowest="`ebr` on yeast")
+    'The slowest: `ebr` on yeast.'
+    """
+    return str(_texts()[page][key]).format(*values, **named)
+
+
+def notes(page: str, **named: Any) -> list[str]:  # noqa: ANN401
+    """Return the notes of a page with their numbers filled in."""
+    return [note.format(**named) for note in _texts()[page]["notes"]]
 
 
 def code(names: Iterable[str]) -> str:
-    """Return names as they are typed, with commas between.
+    """Return names as code, with commas between.
 
     Examples
     --------
@@ -48,3 +70,16 @@ def largest(differences: Mapping[str, float], most: int = 6) -> str:
     """
     order = sorted(differences, key=lambda name: -abs(differences[name]))
     return listed((f"{name} {differences[name]:+.3f}" for name in order), most)
+
+
+def seeds_in_words(seeds: tuple[int, ...]) -> str:
+    """Return seeds in short.
+
+    Examples
+    --------
+    >>> seeds_in_words((1, 2, 3)), seeds_in_words((1, 3)), seeds_in_words(()), seeds_in_words((2,))
+    ('1–3', '1, 3', 'none', '2')
+    """
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]}–{seeds[-1]}"
+    return ", ".join(map(str, seeds)) or "none"

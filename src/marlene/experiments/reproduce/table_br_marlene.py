@@ -1,0 +1,75 @@
+"""BR-MARLENE with and without transfer, with default and with published settings."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from marlene.experiments import paper
+from marlene.experiments.reproduce._page import Page, ReproduceTarget
+from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, RESAMPLED, Plan
+from marlene.experiments.reproduce._real_findings import NEAR
+from marlene.experiments.reproduce._table import Column, ResultTable, papers
+from marlene.experiments.reproduce._words import SCORES, listed, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from marlene.experiments._grid import Run
+    from marlene.experiments.reproduce._results import Results
+    from marlene.experiments.reproduce._table import Value
+
+NAME = "table-br-marlene"
+SETTINGS = {"default": Plan.real, "published": Plan.published}
+
+
+def runs(plan: Plan) -> Iterator[Run]:
+    """Return both methods with both settings on every data set."""
+    for data_set in plan.data_sets:
+        for make in SETTINGS.values():
+            for method in (BR, RESAMPLED):
+                yield from plan.seeded(make(plan, data_set, method))
+
+
+def page(plan: Plan, results: Results) -> Page:
+    """Return a table for each of the settings."""
+    findings = [_judgement(plan, results, setting) for setting in SETTINGS]
+    tables = [_table(plan, results, setting) for setting in SETTINGS]
+    return Page(findings, tables, notes=plan.notes(NAME, settings=" ".join(paper.CLOSEST_SETTINGS)))
+
+
+def _table(plan: Plan, results: Results, setting: str) -> ResultTable:
+    columns = [Column("data set"), Column("method"), *(Column(short) for short in SCORES.values())]
+    columns += [Column("± Macro", absent=""), Column("drifts", 1), Column("CPU s", 2)]
+    columns += [*(papers(short) for short in SCORES.values()), Column("seeds")]
+    rows: list[list[Value]] = []
+    for data_set in plan.data_sets:
+        for method in (BR, RESAMPLED):
+            run = SETTINGS[setting](plan, data_set, method)
+            values = results.values(run, "macro_gmean")
+            cells: list[Value] = [results.cell(run, score) for score in SCORES]
+            cells.append(statistics.pstdev(values) if len(values) > 1 else None)
+            cells += [results.cell(run, column) for column in ("drifts", "learn_seconds")]
+            cells += [paper.score(method, data_set, score) for score in SCORES]
+            rows.append([data_set, method, *cells, results.said_seeds([run])])
+    caption = say(NAME, "caption", setting=setting.capitalize())
+    return ResultTable(f"{NAME}-{setting}", caption, columns, rows)
+
+
+def _judgement(plan: Plan, results: Results, setting: str) -> str:
+    """Say in which cells BR-MARLENE is above the paper, and in which clearly below."""
+    differences = {
+        f"{data_set} {short}": ours - (paper.score(BR, data_set, score) or 0.0)
+        for data_set in plan.data_sets
+        for score, short in SCORES.items()
+        if (ours := results.mean(SETTINGS[setting](plan, data_set, BR), score)) is not None
+    }
+    if not differences:
+        return say(NAME, "none", setting=setting)
+    above = sum(by > 0 for by in differences.values())
+    below = [f"{cell} ({by:+.3f})" for cell, by in differences.items() if by < -NEAR]
+    sizes = {"above": above, "count": len(differences), "near": NEAR, "below": len(below)}
+    return say(NAME, "judgement", setting=setting, cells=listed(below), **sizes)
+
+
+TARGET = ReproduceTarget(NAME, PAPER_DATA_SETS, runs, page)

@@ -1,0 +1,132 @@
+"""What pairs of labels are worth in BRPW-MARLENE, with every combination of its options."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from marlene.experiments import paper
+from marlene.experiments.reproduce._page import Page, ReproduceTarget
+from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, PROPOSED, RESAMPLED, WITH_RIVER
+from marlene.experiments.reproduce._table import Column, ResultTable
+from marlene.experiments.reproduce._words import SCORES, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from marlene.experiments._grid import Run
+    from marlene.experiments.reproduce._plan import Plan
+    from marlene.experiments.reproduce._results import Results
+    from marlene.experiments.reproduce._table import Value
+
+    Setting = tuple[str, dict[str, Any]]
+
+NAME = "table-pairs"
+PAIRS = PROPOSED[1]
+LIMITS = {"yeast": None, "slashdot": None, "tmc2007": 3_000}
+"""The data sets with every combination, and how many examples of each; None for all."""
+MOST_SEEDS = 5
+CHOICES = {
+    "combine": ("predicted", "marginal"),
+    "weighting": ("true", "predicted"),
+    "pooling": ("sum", "mean"),
+    "voters": ("all", "own"),
+}
+BAYES = {"base": "naive-bayes"}
+SETTINGS: list[Setting] = [
+    (BR, {}),
+    (RESAMPLED, {}),
+    *((PAIRS, dict(zip(CHOICES, values, strict=True))) for values in itertools.product(*CHOICES.values())),
+    (PAIRS, {"pairs": 2}),
+    (PAIRS, {"pairs": 2, "pooling": "mean"}),
+    (PAIRS, {"pairs": 5}),
+    (PAIRS, {"pairs": 5, "voters": "all"}),
+    *((PAIRS, BAYES | {"voters": voters}) for voters in CHOICES["voters"]),
+    (BR, BAYES),
+]
+EVERYWHERE: dict[str, Setting] = {
+    BR: (BR, {}),
+    "all pairs": (PAIRS, {"pairs": "all"}),
+    "5 for each label": (PAIRS, {"pairs": 5}),
+}
+
+
+def make(plan: Plan, data_set: str, setting: Setting, limit: int | None = None) -> Run:
+    """Return the run of a setting on a data set."""
+    run = replace(plan.real(data_set, setting[0]), options=setting[1])
+    return run if limit is None else replace(run, stream=run.stream | {"limit": limit})
+
+
+def _combined(plan: Plan) -> dict[str, int | None]:
+    """Return the data sets with every combination, and their limits."""
+    if plan.quick:
+        return {WITH_RIVER: None}
+    return {name: limit for name, limit in LIMITS.items() if name in plan.data_sets}
+
+
+def _everywhere(plan: Plan) -> tuple[str, ...]:
+    return (WITH_RIVER,) if plan.quick else plan.data_sets
+
+
+def runs(plan: Plan) -> Iterator[Run]:
+    """Return every combination on a few data sets, and three settings once on all."""
+    for data_set, limit in _combined(plan).items():
+        for setting in SETTINGS:
+            yield from plan.seeded(make(plan, data_set, setting, limit), MOST_SEEDS)
+    for data_set in _everywhere(plan):
+        for setting in EVERYWHERE.values():
+            yield make(plan, data_set, setting)
+
+
+def page(plan: Plan, results: Results) -> Page:
+    """Return a table for every data set with all combinations, and one of all data sets."""
+    tables = [_combinations(plan, results, name, limit) for name, limit in _combined(plan).items()]
+    findings = [_ahead(name, table) for name, table in zip(_combined(plan), tables, strict=True)]
+    alone, pairs = (" / ".join(f"{value:.3f}" for value in paper.scores(name, WITH_RIVER)) for name in PROPOSED)
+    made = [*tables, _all_sets(plan, results)]
+    return Page(findings, made, notes=plan.notes(NAME, pairs=pairs, alone=alone))
+
+
+def _combinations(plan: Plan, results: Results, data_set: str, limit: int | None) -> ResultTable:
+    rows: list[list[Value]] = []
+    bold = set()
+    for i, setting in enumerate(SETTINGS):
+        method, options = setting
+        run = make(plan, data_set, setting, limit)
+        alone = make(plan, data_set, (BR, BAYES if "base" in options else {}), limit)
+        for j, score in enumerate(SCORES, start=1):
+            value, without = results.mean(run, score), results.mean(alone, score)
+            if method == PAIRS and value is not None and without is not None and value > without:
+                bold.add((i, j))
+        words = [*([method] if method != PAIRS else []), *(f"{name}={value}" for name, value in options.items())]
+        cells = [results.cell(run, score) for score in SCORES]
+        rows.append([", ".join(words), *cells, results.said_seeds([run])])
+    examples = "" if limit is None else f", the first {limit:,} examples"
+    caption = say(NAME, "caption", data_set=data_set, examples=examples)
+    columns = [Column("setting"), *(Column(short) for short in SCORES.values()), Column("seeds")]
+    return ResultTable(f"{NAME}-{data_set}", caption, columns, rows, bold=bold)
+
+
+def _ahead(data_set: str, table: ResultTable) -> str:
+    """Say how many settings are above BR-MARLENE."""
+    count = sum(method == PAIRS for method, _ in SETTINGS)
+    by = (
+        f"{sum(j == place for _, j in table.bold)} by {short}" for place, short in enumerate(SCORES.values(), start=1)
+    )
+    return say(NAME, "ahead", data_set=data_set, count=count, by=", ".join(by))
+
+
+def _all_sets(plan: Plan, results: Results) -> ResultTable:
+    rows: list[list[Value]] = []
+    for data_set, (name, setting) in itertools.product(_everywhere(plan), EVERYWHERE.items()):
+        run = make(plan, data_set, setting)
+        peak, base = (results.mean(run, column, [1]) for column in ("peak_rss_mb", "base_rss_mb"))
+        cells = [results.mean(run, column, [1]) for column in (*SCORES, "models", "learn_seconds")]
+        rows.append([data_set, name, *cells, None if peak is None or base is None else peak - base])
+    columns = [Column("data set"), Column("pairs"), *(Column(short) for short in SCORES.values())]
+    columns += [Column("models", 0), Column("CPU s", 2), Column("MB", 1)]
+    return ResultTable(f"{NAME}-all", say(NAME, "all"), columns, rows)
+
+
+TARGET = ReproduceTarget(NAME, PAPER_DATA_SETS, runs, page)

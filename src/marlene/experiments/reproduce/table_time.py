@@ -1,0 +1,83 @@
+"""The table of execution times."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from marlene.experiments import paper
+from marlene.experiments.reproduce._page import Page, ReproduceTarget
+from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, PROPOSED, WITH_RIVER, Plan, compared
+from marlene.experiments.reproduce._table import beside_paper
+from marlene.experiments.reproduce._words import listed, say
+from marlene.experiments.reproduce.table_real import RealData
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from marlene.experiments.reproduce._results import Results
+
+    Times = dict[tuple[str, str], float]
+
+NAME = "table-time"
+
+
+def page(plan: Plan, results: Results) -> Page:
+    """Return CPU seconds of every method beside the paper's."""
+    real = RealData(plan, results)
+    theirs = {(row.method, row.data_set): row.milliseconds / 1000 for row in paper.times()}
+    table = beside_paper(
+        NAME,
+        say(NAME, "caption"),
+        compared(),
+        plan.data_sets,
+        lambda method, data_set: results.cell(plan.real(data_set, method), "learn_seconds"),
+        lambda method, data_set: theirs.get((method, data_set)),
+        digits=(2, 1),
+        best="min",
+        seeds=real.seeds,
+    )
+    timed = {method for method, _ in theirs}
+    ours = {
+        (method, data_set): seconds
+        for method in compared()
+        for data_set in plan.data_sets
+        if method in timed and (seconds := real.mean(method, data_set, "learn_seconds"))
+    }
+    return Page([*_findings(ours, theirs), *_machines(real)], [table], notes=plan.notes(NAME))
+
+
+def _findings(ours: Times, theirs: Times) -> Iterator[str]:
+    both = sorted(theirs[key] / ours[key] for key in ours if key in theirs)
+    if not both:
+        yield say(NAME, "none")
+        return
+    median = statistics.median(both)
+    yield say(NAME, "ratio", count=len(both), least=both[0], most=both[-1], median=median)
+    by_name: dict[str, dict[str, float]] = {}
+    for (method, name), seconds in ours.items():
+        by_name.setdefault(name, {})[method] = seconds
+    fastest, slowest = (
+        "; ".join(f"`{chosen(found, key=found.__getitem__)}` on {name}" for name, found in by_name.items())
+        for chosen in (min, max)
+    )
+    first = listed(row.data_set for row in paper.times() if row.method == BR and row.mark == "best")
+    yield say(NAME, "fastest", first=first, fastest=fastest)
+    yield say(NAME, "slowest", slowest=slowest)
+    single, pairs = ((method, WITH_RIVER) for method in PROPOSED)
+    if single in ours and pairs in ours:
+        yield say(NAME, "pairs", ours=ours[pairs] / ours[single], theirs=theirs[pairs] / theirs[single])
+
+
+def _machines(real: RealData) -> Iterator[str]:
+    names = {
+        f"{row['processor']} with {row['cores']} cores"
+        for method in compared()
+        for name in real.plan.data_sets
+        for row in real.results.rows(real.run(method, name))
+    }
+    if names:
+        yield say(NAME, "machines", names="; ".join(sorted(names)))
+
+
+TARGET = ReproduceTarget(NAME, PAPER_DATA_SETS, Plan.real_runs, page)
