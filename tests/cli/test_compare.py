@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from rich.console import Console
 
-from marlene.cli._compare import print_tables
+from marlene.cli._grid import print_tables
 from marlene.experiments import Run
 from tests.cli.commands import COMMAND, caller, environment
 from tests.evaluation.test_result import JSON_KEYS
@@ -108,11 +108,11 @@ def test_the_best_is_bold():
     scores = {"a": [(0.5, 0.2, 0.3, 2.0, 100.0), (0.7, 0.2, 0.3, 2.0, 100.0)], "b": [(0.5, 0.4, 0.3, 1.0, 300.0)]}
     keys = ("macro_gmean", "micro_gmean", "label_set_gmean", "learn_seconds", "peak_rss_mb")
     ended = [
-        (run, {"status": "done"} | dict(zip(keys, scores[run.method][run.seed - 1], strict=True)))
+        {"key": run.key, "status": "done"} | dict(zip(keys, scores[run.method][run.seed - 1], strict=True))
         for run in runs
         if run.seed <= len(scores.get(run.method, []))
     ]
-    ended.append((runs[3], {"status": "failed", "error": "MarleneError: broken"}))
+    ended.append({"key": runs[3].key, "status": "failed", "error": "MarleneError: broken"})
     console = Lines()
     print_tables(console, runs, ended)
     assert console.cells == {

@@ -36,7 +36,8 @@ def file(tmp_path):
     return path
 
 
-def test_every_run_has_a_line_and_every_stream_a_row(call, file, tmp_path):
+def test_every_run_has_a_line_and_every_stream_a_row(call, file, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     outcome = call("grid", file, "--out", tmp_path / "out")
     assert outcome.code == 1
     lines = outcome.err.splitlines()
@@ -47,9 +48,12 @@ def test_every_run_has_a_line_and_every_stream_a_row(call, file, tmp_path):
         "other streams, so it cannot be given sources"
     )
     assert lines[-1] == f"marlene: 2 runs failed; {tmp_path / 'out'} has the errors"
+    titles = [line for line in outcome.out.splitlines() if line.startswith("G-Means on ")]
+    assert titles == ["G-Means on yeast", "G-Means on SS-10 after similar"]
     rows = [line.split() for line in outcome.out.splitlines() if "majority" in line]
-    assert [row[:4] for row in rows] == [["yeast", "none", "majority", "2"]]
-    assert rows[0][4:] == ["0.001", "0.601", "0.524"]
+    assert " ".join(rows[0][:10]) == "majority 0.001 ± 0.000 0.601 ± 0.000 0.524 ± 0.000"
+    assert rows[0][-1] == "2"
+    assert rows[1] == ["majority", "-", "-", "-", "-", "-", "0"]
 
 
 def test_the_second_time_nothing_runs(call, file, tmp_path):

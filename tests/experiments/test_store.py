@@ -25,6 +25,13 @@ def test_rows_come_back_in_the_order_in_which_runs_ended(tmp_path):
     assert store.statuses() == {"a": "failed", "b": "done"}
 
 
+def test_a_frame_has_what_is_not_a_single_value_as_json(tmp_path):
+    store = ResultStore(tmp_path)
+    store.add(row("a", options={"parts": 0}), {})
+    store.add(row("b", options={"pairs": "all"}), {})
+    assert store.frame()["options"].to_list() == ['{"parts": 0}', '{"pairs": "all"}']
+
+
 def test_traces_come_back(tmp_path):
     store = ResultStore(tmp_path)
     steps = np.random.default_rng(0).random((50, 4))

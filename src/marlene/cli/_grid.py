@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import math
 import statistics
 import sys
 import time
@@ -14,17 +14,22 @@ import typer
 from rich import box
 from rich.console import Console, Group
 from rich.live import Live
+from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from marlene._common.errors import MarleneError
+from marlene.cli._report import print_plainly
 from marlene.experiments import Grid, run_grid
 from marlene.experiments._store import DONE, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from marlene.experiments import GridProgress, ResultStore
+    from marlene.experiments import GridProgress, Run
+
+    Row = dict[str, Any]
 
 # Heading, column of a row, whether more is better, and how it is printed.
 COLUMNS = (
@@ -34,7 +39,6 @@ COLUMNS = (
     ("CPU s", "learn_seconds", False, ".2f"),
     ("memory MB", "peak_rss_mb", False, ".0f"),
 )
-SCORES = COLUMNS[:3]
 SOME_FAILED = 1
 MOST_ERRORS = 5
 
@@ -54,7 +58,12 @@ def grid(
     except KeyboardInterrupt:
         print_stopped(out)
         raise
-    if _print_results(store, [run.key for run in runs.runs()]):
+    kept = {row["key"]: row for row in store.rows()}
+    rows = [kept[run.key] for run in runs.runs()]
+    failed = [(row["title"], row["error"]) for row in rows if row["status"] != DONE]
+    print_tables(Console(), runs.runs(), [row for row in rows if row["status"] == DONE])
+    print_errors(failed, out)
+    if failed:
         raise typer.Exit(SOME_FAILED)
 
 
@@ -125,26 +134,54 @@ def _print_line(progress: GridProgress) -> None:
     print(f"{_counts(progress, progress.seconds_left)}: {row['title']}: {outcome}", file=sys.stderr, flush=True)
 
 
-def _print_results(store: ResultStore, keys: list[str]) -> int:
-    """Print the means over the seeds, and errors if there are any; return how many runs failed."""
-    kept = {row["key"]: row for row in store.rows()}
-    rows = [kept[key] for key in keys if key in kept]
-    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for row in rows:
-        if row["status"] == DONE:
-            options = ", ".join(f"{name}={value}" for name, value in json.loads(row["options"]).items())
-            method = f"{row['method']} ({options})" if options else row["method"]
-            groups.setdefault((row["name"], row["sources"], method), []).append(row)
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("stream", "sources", "method"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("runs", *(heading for heading, *_ in SCORES)):
-        table.add_column(heading, justify="right")
-    for names, group in groups.items():
-        means = (statistics.fmean(number(row[key]) for row in group) for _, key, *_ in SCORES)
-        table.add_row(*map(Text, names), str(len(group)), *(f"{mean:.3f}" for mean in means))
-    if groups:
-        Console().print(table)
-    failures = [(row["title"], row["error"]) for row in rows if row["status"] != DONE]
-    print_errors(failures, store.folder)
-    return len(failures)
+def error_of(row: Row) -> str:
+    """Return the error of a run; errors of this package explain themselves without their class."""
+    return str(row["error"]).removeprefix(f"{MarleneError.__name__}: ")
+
+
+def print_tables(console: Console, runs: Sequence[Run], rows: Sequence[Row]) -> None:
+    """Print a table for every stream: mean and standard deviation of every score, the best in bold, and errors."""
+    kept = {row["key"]: row for row in rows}
+    for stream in dict.fromkeys(run.course for run in runs):
+        here = [run for run in runs if run.course == stream]
+        done: dict[str, list[Row]] = {run.learner: [] for run in here}
+        failed: dict[tuple[str, str], list[str]] = {}
+        for run in here:
+            row = kept.get(run.key, {})
+            if row.get("status") == DONE:
+                done[run.learner].append(row)
+            elif row:
+                failed.setdefault((run.learner, error_of(row)), []).append(str(run.seed))
+        best = [_best(done.values(), key, more_is_better) for _, key, more_is_better, _ in COLUMNS]
+        # Not the table's title, which is broken into lines where it is longer than the table: a stream may be a path.
+        print_plainly(console, f"G-Means on {stream}", style="table.title")
+        table = Table(box=box.SIMPLE_HEAD)
+        table.add_column("method")
+        for heading in (*(heading for heading, *_ in COLUMNS), "runs"):
+            table.add_column(heading, justify="right")
+        for method, ended in done.items():
+            cells = [
+                _cell([number(row[key]) for row in ended], form, best_mean)
+                for (_, key, _, form), best_mean in zip(COLUMNS, best, strict=True)
+            ]
+            table.add_row(escape(method), *cells, str(len(ended)))
+        console.print(table)
+        for (method, error), seeds in failed.items():
+            text = f"{method} failed with seed {', '.join(seeds)}: {error}"
+            print_plainly(console, text, style="red")
+    console.print("mean ± standard deviation over the seeds; CPU time of learning and predicting; peak memory")
+
+
+def _best(rows: Iterable[list[Row]], key: str, more_is_better: bool) -> float | None:
+    """Return the best mean of a column; None if there is none."""
+    means = [statistics.fmean(number(row[key]) for row in done) for done in rows if done]
+    means = [mean for mean in means if not math.isnan(mean)]
+    return (max(means) if more_is_better else min(means)) if means else None
+
+
+def _cell(values: list[float], form: str, best: float | None) -> str:
+    if not values:
+        return "-"
+    mean = statistics.fmean(values)
+    text = f"{mean:{form}}" + (f" ± {statistics.stdev(values):{form}}" if len(values) > 1 else "")
+    return f"[bold]{text}[/bold]" if mean == best else text

@@ -7,7 +7,7 @@ import itertools
 import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,20 +68,34 @@ class Run:
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     @property
+    def group(self) -> str:
+        """A name for all runs that differ from this one only in their seed."""
+        return replace(self, seed=0).key
+
+    @property
     def sources(self) -> str:
         """What is learnt before the stream, in a word or two."""
         sources = self.stream.get("sources", "none")
         return sources if isinstance(sources, str) else ", ".join(sources) or "none"
 
     @property
-    def title(self) -> str:
-        """The run in words."""
+    def learner(self) -> str:
+        """The method and its options in words."""
         options = ", ".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.method} ({options})" if options else self.method
+
+    @property
+    def course(self) -> str:
+        """The stream and what is learnt before it, in words."""
         stream = self.stream.get("load") or f"{self.stream['synthetic']}-{self.stream['size']}"
         stream += ", rotated" if self.stream.get("rotated") else ""
         stream += f", {self.stream['alarms']} false alarms" if self.stream.get("alarms") else ""
-        learnt = f" after {self.sources}" if self.sources != "none" else ""
-        return f"{self.method}{f' ({options})' if options else ''} on {stream}{learnt}, seed {self.seed}"
+        return str(stream) if self.sources == "none" else f"{stream} after {self.sources}"
+
+    @property
+    def title(self) -> str:
+        """The run in words."""
+        return f"{self.learner} on {self.course}, seed {self.seed}"
 
 
 class Grid:

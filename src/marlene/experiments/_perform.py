@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import traceback
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,7 +65,7 @@ def perform(run: Run, *, rows_only: bool = False) -> Outcome:
     row |= {"name": result.stream, "labels": len(result.labels)} | result.figures
     row |= {name: getattr(result, name) for name in (*RESULT, *MEASURED)}
     row |= {f"overall_{name}": value for name, value in result.overall.items()}
-    row |= {"true_drifts": json.dumps(drifts), "found_drifts": _found_drifts(model)}
+    row |= {"true_drifts": drifts, "found_drifts": _found_drifts(model)}
     return Outcome(row, {} if rows_only else _traces(result, watched))
 
 
@@ -80,13 +81,10 @@ def describe(run: Run, started: str) -> dict[str, Any]:
     versions = {f"{package}_version": importlib.metadata.version(package) for package in PACKAGES}
     return {
         "key": run.key,
+        "group": run.group,
         "title": run.title,
-        "stream": json.dumps(run.stream, sort_keys=True),
         "sources": run.sources,
-        "method": run.method,
-        "options": json.dumps(run.options, sort_keys=True),
-        "seed": run.seed,
-        "evaluation": json.dumps(run.evaluation, sort_keys=True),
+        **asdict(run),
         "started": started,
         "finished": _now(),
         "marlene_version": __version__,
@@ -130,11 +128,11 @@ def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts, Drif
     return target.rotated() if rotated else target, tuple(sources), drifts, told
 
 
-def _found_drifts(model: Any) -> str | None:  # noqa: ANN401 (some learners can tell)
-    """Return when the learner found the target's labels to drift, as JSON."""
+def _found_drifts(model: Any) -> dict[str, list[int]] | None:  # noqa: ANN401 (some can tell)
+    """Return when the learner found the target's labels to drift."""
     if not hasattr(model, "concepts"):
         return None
-    return json.dumps({str(label): times for label, times in model.concepts().items() if times})
+    return {str(label): list(times) for label, times in model.concepts().items() if times}
 
 
 def _traces(result: PrequentialResult, watched: Watched) -> Arrays:
@@ -145,7 +143,12 @@ def _traces(result: PrequentialResult, watched: Watched) -> Arrays:
         traces |= {"aswr_at": np.array(at), "aswr": np.array(values)}
     if hasattr(watched.model, "transfer_matrix"):
         matrix = watched.model.transfer_matrix()
-        givers = list(dict.fromkeys(giver for row in matrix.values() for giver in row))
+        labels = list(matrix)
+        # The target first, and labels in its order: a row of the matrix begins with the greatest share.
+        givers = sorted(
+            {giver for row in matrix.values() for giver in row},
+            key=lambda giver: (giver[0] or "", labels.index(giver[1]) if giver[1] in labels else len(labels)),
+        )
         traces["transfer"] = np.array(
             [[row.get(giver, 0.0) for giver in givers] for row in matrix.values()], np.float32
         )

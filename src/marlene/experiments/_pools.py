@@ -27,7 +27,7 @@ from marlene.experiments._store import ResultStore
 from marlene.learners import create
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 Events = Generator[tuple[Run, bool], None, None]
 
@@ -61,11 +61,14 @@ def in_processes(store: ResultStore, runs: Sequence[Run], jobs: int, measure: bo
         # Compiled here, before all workers would do it. Whatever is wrong is told when the run is carried out.
         with contextlib.suppress(Exception):
             load_kernels(create(run.method, **run.options))
-    groups: dict[str, list[Run]] = {}
+    together: dict[str, list[Run]] = {}
     for run in runs:
-        groups.setdefault(json.dumps(asdict(run) | {"seed": 0}) if measure else run.key, []).append(run)
-    crew = _Crew(store, measure, groups.values())
-    threads = [threading.Thread(target=crew.work, daemon=True) for _ in range(min(jobs, len(groups)))]
+        together.setdefault(run.group if measure else run.key, []).append(run)
+    groups: queue.SimpleQueue[list[Run]] = queue.SimpleQueue()
+    for group in together.values():
+        groups.put(group)
+    crew = _Crew(store, measure, groups)
+    threads = [threading.Thread(target=crew.work, daemon=True) for _ in range(min(jobs, len(together)))]
     for thread in threads:
         thread.start()
     left = len(runs)
@@ -85,11 +88,11 @@ def in_processes(store: ResultStore, runs: Sequence[Run], jobs: int, measure: bo
 class _Crew:
     """Threads that take groups of runs from a list, each with a worker process that carries the runs out."""
 
-    def __init__(self, store: ResultStore, measure: bool, groups: Iterable[list[Run]]) -> None:
+    def __init__(self, store: ResultStore, measure: bool, groups: queue.SimpleQueue[list[Run]]) -> None:
         self.events: queue.SimpleQueue[tuple[Run, bool] | Exception] = queue.SimpleQueue()
         self._store = store
         self._measure = measure
-        self._groups = deque(groups)
+        self._groups = groups
         self._lock = threading.Lock()
         self._workers: set[subprocess.Popen[str]] = set()
         self._stopped = False
@@ -98,8 +101,8 @@ class _Crew:
         """Carry out groups until none is left."""
         worker = None
         try:
-            while (group := self._next()) and not self._stopped:
-                for run in group:
+            while not self._stopped:
+                for run in self._groups.get_nowait():
                     self.events.put((run, False))
                     worker = self._carry_out(run, worker) or self._carry_out(run, None)
                     if worker is None and not self._stopped:
@@ -109,13 +112,11 @@ class _Crew:
                 if self._measure:
                     self._end(worker)
                     worker = None
+        except queue.Empty:
+            pass
         except Exception as error:  # noqa: BLE001 (told by the thread that waits)
             self.events.put(error)
         self._end(worker)
-
-    def _next(self) -> list[Run]:
-        with self._lock:
-            return self._groups.popleft() if self._groups else []
 
     def stop(self) -> None:
         """End all workers; their threads notice."""

@@ -13,7 +13,7 @@ from marlene.experiments._store import DONE, FAILED, ResultStore
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from marlene.experiments._grid import Grid, Run
     from marlene.experiments._pools import Events
@@ -93,19 +93,23 @@ def run_grid(
         statuses = store.statuses()
         over = {DONE} if retry_failed else {DONE, FAILED}
         todo = [run for run in runs if statuses.get(run.key) not in over]
-        ended = [statuses[run.key] for run in runs if statuses.get(run.key) in over]
-        board = _Board(ended.count(DONE), ended.count(FAILED), len(todo), watch)
-        board.tell(())
-        running: dict[str, Run] = {}
+        before = [statuses[run.key] for run in runs if statuses.get(run.key) in over]
+        counts = {status: before.count(status) for status in (DONE, FAILED)}
+        began, left, seconds_left = time.monotonic(), len(todo), None
+        tell = watch or (lambda _: None)
+        tell(GridProgress(counts[DONE], counts[FAILED], left))
+        running: dict[str, str] = {}
         with closing(_events(store, todo, jobs, dask, measure)) as events:
             for run, has_ended in events:
                 row = store.row(run.key) if has_ended else None
                 if row is None:
-                    running[run.key] = run
+                    running[run.key] = run.title
                 else:
                     del running[run.key]
-                    board.count(row["status"])
-                board.tell(running.values(), row)
+                    counts[row["status"]] += 1
+                    left -= 1
+                    seconds_left = (time.monotonic() - began) / (len(todo) - left) * left
+                tell(GridProgress(counts[DONE], counts[FAILED], left, tuple(running.values()), seconds_left, row))
     return store
 
 
@@ -113,34 +117,3 @@ def _events(store: ResultStore, todo: list[Run], jobs: int, dask: str | None, me
     if dask is not None and todo:
         return on_cluster(store, todo, dask)
     return in_processes(store, todo, jobs, measure) if jobs > 1 or measure else in_this_process(store, todo)
-
-
-class _Board:
-    """Counts runs and reports them to the caller's function."""
-
-    def __init__(self, done: int, failed: int, left: int, watch: Callable[[GridProgress], None] | None) -> None:
-        self._counts = {DONE: done, FAILED: failed}
-        self._left = left
-        self._ended = 0
-        self._began = time.monotonic()
-        self._watch = watch
-
-    def count(self, status: str) -> None:
-        self._counts[status] += 1
-        self._left -= 1
-        self._ended += 1
-
-    def tell(self, running: Iterable[Run], latest: dict[str, Any] | None = None) -> None:
-        if self._watch is None:
-            return
-        pace = (time.monotonic() - self._began) / self._ended if self._ended else None
-        self._watch(
-            GridProgress(
-                self._counts[DONE],
-                self._counts[FAILED],
-                self._left,
-                tuple(run.title for run in running),
-                None if pace is None else pace * self._left,
-                latest,
-            )
-        )

@@ -90,9 +90,10 @@ class ResultStore:
         return sorted(rows, key=lambda row: (row.get("finished", ""), row["key"]))
 
     def frame(self) -> pl.DataFrame:
-        """Return all rows as a polars frame, which can be written as Parquet or CSV."""
+        """Return all rows as a polars frame, to be written as Parquet or CSV; what is not a single value is JSON."""
         polars = optional("polars", "experiments", "a frame of results")
-        return polars.DataFrame(self.rows(), infer_schema_length=None)  # type: ignore[no-any-return]
+        rows = [{name: _flat(value) for name, value in row.items()} for row in self.rows()]
+        return polars.DataFrame(rows, infer_schema_length=None)  # type: ignore[no-any-return]
 
     def statuses(self) -> dict[str, str]:
         """Return the status of every run that has a row, done or failed, by its key."""
@@ -126,6 +127,10 @@ class ResultStore:
 
     def _traces(self, key: str) -> Path:
         return self.folder / "traces" / f"{key}.npz"
+
+
+def _flat(value: object) -> object:
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
 
 
 def number(value: float | None) -> float:

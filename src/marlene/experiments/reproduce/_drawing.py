@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,40 +34,14 @@ TRANSFORMATIONS: dict[str, Any] = {
     "pruned-sets": (0, (1, 1.2)),
     "multi-target": (0, (4, 1.2, 1, 1.2)),
 }
-STYLE = {
-    "axes.edgecolor": FAINT,
-    "axes.grid": True,
-    "axes.labelcolor": INK,
-    "axes.labelsize": 9,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 9.5,
-    "figure.dpi": 100,
-    "font.size": 9,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 8.5,
-    "legend.frameon": False,
-    "lines.linewidth": 1.5,
-    "pdf.fonttype": 42,
-    "savefig.dpi": 160,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "marlene",
-    "text.color": INK,
-    "xtick.color": FAINT,
-    "xtick.labelcolor": INK,
-    "xtick.labelsize": 8.5,
-    "ytick.color": FAINT,
-    "ytick.labelcolor": INK,
-    "ytick.labelsize": 8.5,
-}
+STYLE = resources.files(__package__).joinpath("figures.mplstyle")
 
 
 @contextlib.contextmanager
 def figure_style() -> Iterator[None]:
     """Draw in the one style that all figures have."""
-    with optional("matplotlib", "experiments", "drawing a figure").rc_context(STYLE):
+    matplotlib = optional("matplotlib", "experiments", "drawing a figure")
+    with resources.as_file(STYLE) as path, matplotlib.rc_context(fname=path):
         yield
 
 

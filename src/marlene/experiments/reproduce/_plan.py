@@ -159,6 +159,10 @@ class Plan:
         """Return type and size of every synthetic stream, in the order of the paper's table."""
         return [(drift, size) for drift in self.drift_types for size in self.sizes]
 
+    def among(self, names: Sequence[str] = PAPER_DATA_SETS) -> list[str]:
+        """Return the data sets for what goes beyond the paper's tables: those that are there, or Yeast alone."""
+        return [name for name in names if name in ((WITH_RIVER,) if self.quick else self.data_sets)]
+
     def seeded(self, run: Run, most: int | None = None) -> Iterator[Run]:
         """Return a run with every seed (or so many), or once if its outcome does not depend on the seed."""
         for seed in self.seeds[: most if METHODS[run.method].random else 1]:

@@ -88,19 +88,10 @@ def _over_data_sets(tested: Mapping[str, OverDataSets | None]) -> Iterator[str]:
             yield say(NAME, "too-few", short=SCORES[score])
             continue
         best = found.best()
-        yield say(
-            NAME,
-            "over-data-sets",
-            data_sets=len(found.data_sets),
-            methods=len(found.methods),
-            best=best,
-            short=SCORES[score],
-            rank=found.rank(best),
-            own="" if best == BR else f", BR-MARLENE {found.rank(BR):.2f}",
-            p=found.outcome.iman_davenport_p_value,
-            cd=found.critical_difference,
-            differing=code(found.differing(BR)) or "no other method",
-        )
+        own = "" if best == BR else f", BR-MARLENE {found.rank(BR):.2f}"
+        told = {"short": SCORES[score], "best": best, "rank": found.rank(best), "own": own}
+        differing = code(found.differing(BR)) or "no other method"
+        yield say(NAME, "over-data-sets", found=found, methods=len(found.methods), differing=differing, **told)
 
 
 def _baselines(real: RealData) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from typing import TYPE_CHECKING, Any
 
@@ -42,10 +41,9 @@ class Results:
 
     def __init__(self, store: ResultStore) -> None:
         self._store = store
-        self._rows: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        self._rows: dict[str, list[dict[str, Any]]] = {}
         for row in store.rows():
-            key = (row["stream"], row["method"], row["options"], row["evaluation"])
-            self._rows.setdefault(key, []).append(row)
+            self._rows.setdefault(row["group"], []).append(row)
 
     def rows(self, run: Run, seeds: Collection[int] | None = None) -> list[dict[str, Any]]:
         """Return the rows of all seeds (or of these) with which this has been done, by seed."""
@@ -60,19 +58,19 @@ class Results:
         """Return the seeds of runs in words; several groups where they differ."""
         return "; ".join(seeds_in_words(seeds) for seeds in sorted({self.seeds(run) for run in runs}))
 
-    def values(self, run: Run, column: str) -> list[float]:
-        """Return a column for every seed."""
-        return [number(row[column]) for row in self.rows(run)]
+    def values(self, run: Run, column: str, seeds: Collection[int] | None = None) -> list[float]:
+        """Return a column for every seed (or for these)."""
+        return [number(row[column]) for row in self.rows(run, seeds)]
 
     def mean(self, run: Run, column: str, seeds: Collection[int] | None = None) -> float | None:
         """Return the mean of a column over all seeds (or these); None if there are none."""
-        values = [number(row[column]) for row in self.rows(run, seeds)]
+        values = self.values(run, column, seeds)
         return statistics.fmean(values) if values else None
 
-    def cell(self, run: Run, column: str) -> float | str | None:
+    def cell(self, run: Run, column: str, seeds: Collection[int] | None = None) -> float | str | None:
         """Return what a table shows: the mean, "failed" if this failed with every seed, None if it was not run."""
-        mean = self.mean(run, column)
-        return FAILED_TEXT if mean is None and self._all(run) else mean
+        mean = self.mean(run, column, seeds)
+        return FAILED_TEXT if mean is None and self._all(run) and not self.rows(run) else mean
 
     def traces(self, run: Run, *names: str, seeds: Collection[int] | None = None) -> list[Arrays]:
         """Return arrays of every seed (or of these); a seed that lacks one of them is left out."""
@@ -87,7 +85,10 @@ class Results:
             total = arrays["steps"] + (total if len(total) else 0.0)
         return total / max(1, len(traces))
 
+    def machines(self) -> set[str]:
+        """Return the processors of all runs."""
+        rows = (row for rows in self._rows.values() for row in rows)
+        return {f"{row['processor']} with {row['cores']} cores" for row in rows}
+
     def _all(self, run: Run) -> list[dict[str, Any]]:
-        plain = (run.stream, run.options, run.evaluation)
-        stream, options, evaluation = (json.dumps(part, sort_keys=True) for part in plain)
-        return self._rows.get((stream, run.method, options, evaluation), [])
+        return self._rows.get(run.group, [])

@@ -10,7 +10,7 @@ from scipy import stats
 
 from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page, ReproduceTarget
-from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, RESAMPLED, WITH_RIVER
+from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, RESAMPLED
 from marlene.experiments.reproduce._table import Column, ResultTable
 from marlene.experiments.reproduce._words import SCORES, listed, say
 
@@ -47,7 +47,7 @@ CLOSE, CLEAR = 0.01, 0.03
 
 def runs(plan: Plan) -> Iterator[Run]:
     """Return every variant, the three votes with rotated labels, and three methods with injected false alarms."""
-    for data_set in _data_sets(plan):
+    for data_set in plan.among():
         for name in VARIANTS:
             yield from plan.seeded(variant(plan, data_set, name))
         for vote in GATE:
@@ -55,10 +55,6 @@ def runs(plan: Plan) -> Iterator[Run]:
         for method in PEERS:
             for alarms in (0, ALARMS):
                 yield from plan.seeded(alarmed(plan, data_set, method, alarms))
-
-
-def _data_sets(plan: Plan) -> tuple[str, ...]:
-    return (WITH_RIVER,) if plan.quick else plan.data_sets
 
 
 def variant(plan: Plan, data_set: str, name: str) -> Run:
@@ -88,7 +84,7 @@ def page(plan: Plan, results: Results) -> Page:
         return {
             (name, data_set, score): mean
             for name in names
-            for data_set in _data_sets(plan)
+            for data_set in plan.among()
             for score in SCORES
             if (mean := results.mean(run(data_set, name), score)) is not None
         }
@@ -125,7 +121,7 @@ def page(plan: Plan, results: Results) -> Page:
 
 
 def _parts_table(plan: Plan, results: Results, known: Known, score: str) -> ResultTable:
-    names = _data_sets(plan)
+    names = plan.among()
     rows: list[list[Value]] = []
     for name in VARIANTS:
         there = [known.get((name, data_set, score)) for data_set in names]
@@ -149,7 +145,7 @@ def _by_score(
     """Return a table with a row for every data set and score."""
     rows: list[list[Value]] = [
         [data_set, short, *cells(data_set, score), seeds(data_set)]
-        for data_set in _data_sets(plan)
+        for data_set in plan.among()
         for score, short in SCORES.items()
     ]
     every = [Column("data set"), Column("score"), *columns, Column("seeds")]
@@ -166,7 +162,7 @@ def _cost_table(plan: Plan, results: Results) -> ResultTable:
             for column in ("learn_seconds", "peak_rss_mb")
             for name in PEERS
         ]
-        for data_set in _data_sets(plan)
+        for data_set in plan.among()
     ]
     return ResultTable(f"{NAME}-cost", say(NAME, "cost"), columns, rows)
 
@@ -207,7 +203,7 @@ def _wins(known: Known) -> Iterator[str]:
 def _ranks(plan: Plan, known: Known) -> Iterator[str]:
     parts = []
     for score, short in SCORES.items():
-        rows = [[known.get((name, data_set, score)) for name in PEERS] for data_set in _data_sets(plan)]
+        rows = [[known.get((name, data_set, score)) for name in PEERS] for data_set in plan.among()]
         complete = [row for row in rows if None not in row]
         if complete:
             ranks = stats.rankdata([[-(value or 0.0) for value in row] for row in complete], axis=1).mean(axis=0)

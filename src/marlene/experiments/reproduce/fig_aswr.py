@@ -13,7 +13,6 @@ from marlene.experiments.reproduce._plan import PROPOSED, WITH_RIVER, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable
 from marlene.experiments.reproduce._words import say, seeds_in_words
 from marlene.learners import METHODS
-from marlene.streams import synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +64,9 @@ def page(plan: Plan, results: Results) -> Page:
     for method in PROPOSED:
         for title, run in plan.transfer_streams(method).items():
             found.setdefault(title, {})[method] = shares(results, run)
-    figure = Drawn(NAME, say(NAME, "caption"), _draw(found, _true_drifts(*plan.transfer)))
+    synthetic, _ = plan.transfer_streams(PROPOSED[0]).values()
+    drifts = {time for row in results.rows(synthetic) for times in row["true_drifts"].values() for time in times}
+    figure = Drawn(NAME, say(NAME, "caption"), _draw(found, drifts))
     return Page([*_findings(found)], [_table(found)], [figure])
 
 
@@ -81,12 +82,7 @@ def shares(results: Results, run: Run) -> Shares | None:
     return Shares(traces[0]["aswr_at"], values, 1 - 1 / (streams * of_stream), results.seeds(run))
 
 
-def _true_drifts(drift: str, size: int) -> list[int]:
-    segments = len(synthetic.synthetic_concepts(drift))
-    return [segment * size * len(synthetic.LABELS) for segment in range(1, segments)]
-
-
-def _draw(found: Found, drifts: list[int]) -> Figure:
+def _draw(found: Found, drifts: set[int]) -> Figure:
     with drawing.figure_style():
         figure = drawing.new_figure(9, 3.4)
         panels = figure.subplots(1, len(found), sharey=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,10 +76,10 @@ def _timeline(axes: Axes, results: Results, run: Run, title: str) -> dict[str, i
     givers = results.traces(run, "transfer_from")[0]["transfer_from"]
     labels = [str(label) for stream, label in givers if not stream]
     counts = dict.fromkeys(labels, 0)
-    true_drifts = json.loads(rows[0]["true_drifts"])
+    true_drifts = rows[0]["true_drifts"]
     for number, row in enumerate(rows):
         lift = 0.5 * ((number + 0.5) / len(rows) - 0.5)
-        for label, times in json.loads(row["found_drifts"]).items():
+        for label, times in row["found_drifts"].items():
             y = labels.index(label)
             counts[label] += len(times)
             axes.plot(times, [y + lift] * len(times), "o", color=drawing.VERMILION, markersize=4.5, alpha=0.7, mew=0)
@@ -96,8 +95,8 @@ def _delays(results: Results, run: Run, title: str) -> list[str]:
     """Say how many true drifts were found before the next one of the label, and after how many examples."""
     found, true, delays, alarms = 0, 0, [], 0
     for row in results.rows(run):
-        reported = json.loads(row["found_drifts"])
-        for label, times in json.loads(row["true_drifts"]).items():
+        reported = row["found_drifts"]
+        for label, times in row["true_drifts"].items():
             ends = [*times, row["examples"]]
             true += len(times)
             alarms += len(reported.get(label, []))

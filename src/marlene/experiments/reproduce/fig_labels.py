@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -99,7 +98,7 @@ def curves(
     rows = results.rows(run)
     if not rows:
         return None
-    drifts = tuple(json.loads(rows[0]["true_drifts"])[label])
+    drifts = tuple(rows[0]["true_drifts"][label])
     q = synthetic.LABELS.index(label)
     traces = results.traces(run, "pred", "truth")
     values = [gmean_since_drift(found["pred"][:, q], found["truth"][:, q], drifts) for found in traces]

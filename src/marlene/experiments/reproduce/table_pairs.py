@@ -58,37 +58,28 @@ def make(plan: Plan, data_set: str, setting: Setting, limit: int | None = None) 
     return run if limit is None else replace(run, stream=run.stream | {"limit": limit})
 
 
-def _combined(plan: Plan) -> dict[str, int | None]:
-    """Return the data sets with every combination, and their limits."""
-    if plan.quick:
-        return {WITH_RIVER: None}
-    return {name: limit for name, limit in LIMITS.items() if name in plan.data_sets}
-
-
-def _everywhere(plan: Plan) -> tuple[str, ...]:
-    return (WITH_RIVER,) if plan.quick else plan.data_sets
-
-
 def runs(plan: Plan) -> Iterator[Run]:
     """Return every combination on a few data sets, and three settings once on all."""
-    for data_set, limit in _combined(plan).items():
+    for data_set in plan.among(tuple(LIMITS)):
         for setting in SETTINGS:
-            yield from plan.seeded(make(plan, data_set, setting, limit), MOST_SEEDS)
-    for data_set in _everywhere(plan):
+            yield from plan.seeded(make(plan, data_set, setting, LIMITS[data_set]), MOST_SEEDS)
+    for data_set in plan.among():
         for setting in EVERYWHERE.values():
             yield make(plan, data_set, setting)
 
 
 def page(plan: Plan, results: Results) -> Page:
     """Return a table for every data set with all combinations, and one of all data sets."""
-    tables = [_combinations(plan, results, name, limit) for name, limit in _combined(plan).items()]
-    findings = [_ahead(name, table) for name, table in zip(_combined(plan), tables, strict=True)]
+    names = plan.among(tuple(LIMITS))
+    tables = [_combinations(plan, results, name) for name in names]
+    findings = [_ahead(name, table) for name, table in zip(names, tables, strict=True)]
     alone, pairs = (" / ".join(f"{value:.3f}" for value in paper.scores(name, WITH_RIVER)) for name in PROPOSED)
     made = [*tables, _all_sets(plan, results)]
     return Page(findings, made, notes=plan.notes(NAME, pairs=pairs, alone=alone))
 
 
-def _combinations(plan: Plan, results: Results, data_set: str, limit: int | None) -> ResultTable:
+def _combinations(plan: Plan, results: Results, data_set: str) -> ResultTable:
+    limit = LIMITS[data_set]
     rows: list[list[Value]] = []
     bold = set()
     for i, setting in enumerate(SETTINGS):
@@ -119,7 +110,7 @@ def _ahead(data_set: str, table: ResultTable) -> str:
 
 def _all_sets(plan: Plan, results: Results) -> ResultTable:
     rows: list[list[Value]] = []
-    for data_set, (name, setting) in itertools.product(_everywhere(plan), EVERYWHERE.items()):
+    for data_set, (name, setting) in itertools.product(plan.among(), EVERYWHERE.items()):
         run = make(plan, data_set, setting)
         peak, base = (results.mean(run, column, [1]) for column in ("peak_rss_mb", "base_rss_mb"))
         cells = [results.mean(run, column, [1]) for column in (*SCORES, "models", "learn_seconds")]

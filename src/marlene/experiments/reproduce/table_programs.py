@@ -56,13 +56,9 @@ def make(plan: Plan, data_set: str, method: str, options: dict[str, Any]) -> Run
     return Run(plan.real(data_set, method).stream | {"features": "numeric"}, method, options)
 
 
-def _data_sets(plan: Plan) -> list[str]:
-    return [name for name in DATA_SETS if name in plan.data_sets]
-
-
 def runs(plan: Plan) -> Iterator[Run]:
     """Return every variant on the data sets on which the programs were run."""
-    for data_set in _data_sets(plan):
+    for data_set in plan.among(DATA_SETS):
         for method, options in variants().values():
             yield from plan.seeded(make(plan, data_set, method, options), MOST_SEEDS)
 
@@ -70,11 +66,11 @@ def runs(plan: Plan) -> Iterator[Run]:
 def page(plan: Plan, results: Results) -> Page:
     """Return a table for each data set, and one that shows why the programs predict few labels."""
     findings, tables = [], []
-    for data_set in _data_sets(plan):
+    for data_set in plan.among(DATA_SETS):
         table, far = _table(plan, results, data_set)
         tables.append(table)
         findings.append(say(NAME, "far", data_set=data_set, near=NEAR, rows=code(far) or "none"))
-    if SPARSE in plan.data_sets:
+    if SPARSE in plan.among():
         tables.append(products(SPARSE))
     return Page(findings or [say(NAME, "none")], tables, notes=plan.notes(NAME))
 

@@ -21,7 +21,7 @@ from marlene.experiments.statistics import friedman, friedman_over_time, nemenyi
 from marlene.learners import METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from marlene.experiments._grid import Run
     from marlene.experiments.reproduce._plan import Plan
@@ -86,22 +86,18 @@ class RealData:
 
     def gains(self, row: str, over: str) -> dict[str, float]:
         """Return by how much a row is above another one, for every data set and score that both have."""
-        found = {}
-        for data_set in self.plan.data_sets:
-            for score, short in SCORES.items():
-                ours, theirs = (self.mean(name, data_set, score) for name in (row, over))
-                if ours is not None and theirs is not None:
-                    found[f"{data_set} {short}"] = ours - theirs
-        return found
+        return self._differences(row, lambda data_set, score: self.mean(over, data_set, score))
 
     def over_paper(self, row: str) -> dict[str, float]:
         """Return by how much a row is above the paper's, for every data set and score that both have."""
+        return self._differences(row, lambda data_set, score: paper.score(method_of(row), data_set, score))
+
+    def _differences(self, row: str, other: Callable[[str, str], float | None]) -> dict[str, float]:
         return {
             f"{data_set} {short}": ours - theirs
             for data_set in self.plan.data_sets
             for score, short in SCORES.items()
-            if (ours := self.mean(row, data_set, score)) is not None
-            and (theirs := paper.score(method_of(row), data_set, score)) is not None
+            if (ours := self.mean(row, data_set, score)) is not None and (theirs := other(data_set, score)) is not None
         }
 
     def ranks_over_time(self, marlene: str = BR) -> dict[str, Ranks]:

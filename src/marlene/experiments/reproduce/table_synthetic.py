@@ -148,9 +148,9 @@ def _ranks_table(data: SyntheticData, score: str, name: str, how: str) -> Result
 def _means_table(data: SyntheticData, score: str) -> ResultTable:
     rows: list[list[Value]] = []
     for stream in data.plan.synthetic_streams():
-        means = {setting: data.mean(stream, setting, score) for setting in SETTINGS}
-        cells = [data.failed(stream, setting) if mean is None else mean for setting, mean in means.items()]
-        rows.append([*stream, *cells, seeds_in_words(data.seeds(stream))])
+        seeds = data.seeds(stream)
+        cells = [data.results.cell(data.run(stream, setting), score, seeds) for setting in SETTINGS]
+        rows.append([*stream, *cells, seeds_in_words(seeds)])
     columns = [Column("drift"), Column("size"), *(Column(setting_name(*s), 4, best="max") for s in SETTINGS)]
     short = SCORES[score]
     caption = say(NAME, "means", short=short)

@@ -44,7 +44,8 @@ def page(plan: Plan, results: Results) -> Page:
         for data_set in plan.data_sets
         if method in timed and (seconds := real.mean(method, data_set, "learn_seconds"))
     }
-    return Page([*_findings(ours, theirs), *_machines(real)], [table], notes=plan.notes(NAME))
+    machines = say(NAME, "machines", names="; ".join(sorted(results.machines())) or "not run")
+    return Page([*_findings(ours, theirs), machines], [table], notes=plan.notes(NAME))
 
 
 def _findings(ours: Times, theirs: Times) -> Iterator[str]:
@@ -67,17 +68,6 @@ def _findings(ours: Times, theirs: Times) -> Iterator[str]:
     single, pairs = ((method, WITH_RIVER) for method in PROPOSED)
     if single in ours and pairs in ours:
         yield say(NAME, "pairs", ours=ours[pairs] / ours[single], theirs=theirs[pairs] / theirs[single])
-
-
-def _machines(real: RealData) -> Iterator[str]:
-    names = {
-        f"{row['processor']} with {row['cores']} cores"
-        for method in compared()
-        for name in real.plan.data_sets
-        for row in real.results.rows(real.run(method, name))
-    }
-    if names:
-        yield say(NAME, "machines", names="; ".join(sorted(names)))
 
 
 TARGET = ReproduceTarget(NAME, PAPER_DATA_SETS, Plan.real_runs, page)
