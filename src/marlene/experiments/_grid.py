@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
 
 BURST = 200
-"""False alarms in a row are this part of the stream apart."""
+"""Two injected false alarms are one part in so many of the stream apart."""
 LOADED = {
     "load": str,
     "labels": (str, int, list),
@@ -106,8 +106,8 @@ class Grid:
     streams
         Mappings. `load`: what `marlene.streams.load` takes, with `labels`, `features`, `limit`, `sources` (a list of
         streams to learn before), `rotated` (true: labels change places in the middle, see `Stream.rotated`), and
-        `alarms`: how many times in a row, from a quarter of the stream on, learners with `drift = "oracle"` are told of
-        a drift of every label that there is not. Or `synthetic`: a type of `marlene.streams.synthetic_experiment`, with
+        `alarms` (how many false alarms in a row, for every label, are injected from a quarter of the stream on; for
+        learners with `drift = "oracle"`). Or `synthetic`: a type of `marlene.streams.synthetic_experiment`, with
         `size`, `sources`, `source_size`, and `seed` (a number, by default 1; or "run": drawn anew with the seed of the
         run). Lists under `load`, `synthetic`, `size` and the `sources` of a synthetic stream stand for several streams.
     methods

@@ -115,7 +115,7 @@ def friedman_over_time(traces: Any, *, higher_is_better: bool = True) -> Friedma
     Parameters
     ----------
     traces
-        The figure at every step: steps × methods, or runs × steps × methods, of which the mean over runs is taken.
+        The score at every step: steps × methods, or runs × steps × methods, of which the mean over runs is taken.
     higher_is_better
         False for losses.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,23 +11,8 @@ from marlene import __version__
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
 from marlene.experiments._grid import Grid
-from marlene.experiments._run_grid import run_grid
+from marlene.experiments._run_grid import GridProgress, run_grid
 from marlene.experiments._store import DONE
-from marlene.experiments.reproduce import (
-    ablation,
-    fig_aswr,
-    fig_drifts,
-    fig_labels,
-    fig_transfer,
-    fig_windows,
-    table_br_marlene,
-    table_datasets,
-    table_pairs,
-    table_programs,
-    table_real,
-    table_synthetic,
-    table_time,
-)
 from marlene.experiments.reproduce._page import INDEX, ReproduceTarget, write_index
 from marlene.experiments.reproduce._plan import Plan, in_order
 from marlene.experiments.reproduce._results import Results
@@ -36,16 +22,17 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from marlene.experiments._run_grid import GridProgress
 
 __all__ = ["ALL", "TARGETS", "Plan", "ReproduceTarget", "Reproduction", "reproduce"]
 
 ALL = "all"
-MODULES = (
-    *(table_datasets, table_real, table_time, table_synthetic, fig_labels, fig_aswr),
-    *(fig_windows, fig_drifts, fig_transfer, ablation, table_br_marlene, table_pairs, table_programs),
+NAMES = (
+    *("table-datasets", "table-real", "table-time", "table-synthetic", "fig-labels", "fig-aswr", "fig-windows"),
+    *("fig-drifts", "fig-transfer", "ablation", "table-br-marlene", "table-pairs", "table-programs"),
 )
-TARGETS: dict[str, ReproduceTarget] = {module.TARGET.name: module.TARGET for module in MODULES}
+TARGETS: dict[str, ReproduceTarget] = {
+    name: import_module(f"{__name__}.{name.replace('-', '_')}").TARGET for name in NAMES
+}
 """Every target by its name, in the order of the index."""
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from marlene._common.files import atomic_write
+from marlene.experiments._grid import Run
 from marlene.experiments.reproduce import _drawing as drawing
+from marlene.experiments.reproduce._results import Results
 from marlene.experiments.reproduce._words import say
 
 if TYPE_CHECKING:
@@ -15,10 +17,10 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from marlene.experiments._grid import Run
     from marlene.experiments.reproduce._plan import Plan
-    from marlene.experiments.reproduce._results import Results
     from marlene.experiments.reproduce._table import ResultTable
+
+__all__ = ["INDEX", "Drawn", "Page", "ReproduceTarget", "Results", "Run", "write_index"]
 
 TABLES, FIGURES = "tables", "figures"
 INDEX = "index.md"

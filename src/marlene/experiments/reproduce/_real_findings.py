@@ -71,15 +71,7 @@ def _first_places(real: RealData, over_time: Ranks) -> Iterator[str]:
         place = order.index(BR) + 1
         parts.append(say(NAME, "place", place=place, short=SCORES[score], rank=means[BR], winner=winner))
     sizes = {"ranked": len(ranked), "complete": len(complete)}
-    yield say(NAME, "places", places="; ".join(parts), first=listed(_first_in_paper()), **sizes)
-
-
-def _first_in_paper() -> Iterator[str]:
-    """Return the scores by which BR-MARLENE has the least mean rank in the paper."""
-    for score, short in SCORES.items():
-        rows = [row for row in paper.real_data() if (row.score, row.data_set) == (score, "average")]
-        if min(rows, key=lambda row: row.rank or 0).method == BR:
-            yield short
+    yield say(NAME, "places", places="; ".join(parts), **sizes)
 
 
 def _over_data_sets(tested: Mapping[str, OverDataSets | None]) -> Iterator[str]:

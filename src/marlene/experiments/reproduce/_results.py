@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.experiments._store import DONE, number
+from marlene.experiments._store import DONE, ResultStore, number
 from marlene.experiments.reproduce._words import seeds_in_words
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Arrays, Floats
     from marlene.experiments._grid import Run
-    from marlene.experiments._store import ResultStore
 
 FAILED_TEXT = "failed"
 

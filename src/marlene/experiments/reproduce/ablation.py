@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING
 from scipy import stats
 
 from marlene.experiments import paper
-from marlene.experiments.reproduce._page import Page, ReproduceTarget
-from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, RESAMPLED
-from marlene.experiments.reproduce._table import Column, ResultTable
+from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
+from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, RESAMPLED, Plan
+from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import SCORES, listed, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from marlene.experiments._grid import Run
-    from marlene.experiments.reproduce._plan import Plan
-    from marlene.experiments.reproduce._results import Results
-    from marlene.experiments.reproduce._table import Value
 
     Known = dict[tuple[str, str, str], float]
     """A number by row, data set and score."""

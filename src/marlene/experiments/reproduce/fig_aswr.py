@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.experiments.reproduce import _drawing as drawing
-from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget
+from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import PROPOSED, WITH_RIVER, Plan
-from marlene.experiments.reproduce._table import Column, ResultTable
+from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import say, seeds_in_words
 from marlene.learners import METHODS
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from marlene._common.arrays import Floats, Ints
-    from marlene.experiments._grid import Run
-    from marlene.experiments.reproduce._results import Results
-    from marlene.experiments.reproduce._table import Value
 
     Found = dict[str, dict[str, "Shares | None"]]
 

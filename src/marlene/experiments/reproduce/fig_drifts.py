@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.experiments.reproduce import _drawing as drawing
-from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget
-from marlene.experiments.reproduce._plan import BR, DETECTED, WITH_RIVER
+from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
+from marlene.experiments.reproduce._plan import BR, DETECTED, WITH_RIVER, Plan
 from marlene.experiments.reproduce._words import listed, say, seeds_in_words
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from marlene.experiments._grid import Run
-    from marlene.experiments.reproduce._plan import Plan
-    from marlene.experiments.reproduce._results import Results
 
 NAME = "fig-drifts"
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.experiments.reproduce import _drawing as drawing
-from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget
-from marlene.experiments.reproduce._plan import PROPOSED, SETTINGS
-from marlene.experiments.reproduce._table import Column, ResultTable
+from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results
+from marlene.experiments.reproduce._plan import PROPOSED, SETTINGS, Plan
+from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import say, seeds_in_words
 from marlene.experiments.reproduce.table_synthetic import setting_name
 from marlene.learners import METHODS
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from marlene._common.arrays import Array, Floats
-    from marlene.experiments.reproduce._plan import Plan
-    from marlene.experiments.reproduce._results import Results
-    from marlene.experiments.reproduce._table import Value
 
     Found = dict[tuple[tuple[str, int], str], dict[tuple[str, str], "Curves | None"]]
 

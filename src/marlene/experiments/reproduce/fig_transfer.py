@@ -8,7 +8,7 @@ import numpy as np
 
 from marlene._common.extras import optional
 from marlene.experiments.reproduce import _drawing as drawing
-from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget
+from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import BR, WITH_RIVER, Plan
 from marlene.experiments.reproduce._words import say
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from marlene._common.arrays import Floats
-    from marlene.experiments._grid import Run
-    from marlene.experiments.reproduce._results import Results
 
 NAME = "fig-transfer"
 

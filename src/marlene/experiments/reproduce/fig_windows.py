@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.experiments.reproduce import _drawing as drawing
-from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget
-from marlene.experiments.reproduce._plan import WITH_RIVER, compared
+from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
+from marlene.experiments.reproduce._plan import WITH_RIVER, Plan, compared
 from marlene.experiments.reproduce._words import SCORES, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from marlene._common.arrays import Floats
-    from marlene.experiments._grid import Run
-    from marlene.experiments.reproduce._plan import Plan
-    from marlene.experiments.reproduce._results import Results
 
 NAME = "fig-windows"
 POINTS = 400

@@ -6,18 +6,15 @@ import statistics
 from typing import TYPE_CHECKING
 
 from marlene.experiments import paper
-from marlene.experiments.reproduce._page import Page, ReproduceTarget
+from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, RESAMPLED, Plan
 from marlene.experiments.reproduce._real_findings import NEAR
-from marlene.experiments.reproduce._table import Column, ResultTable, papers
+from marlene.experiments.reproduce._table import Column, ResultTable, Value, papers
 from marlene.experiments.reproduce._words import SCORES, listed, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from marlene.experiments._grid import Run
-    from marlene.experiments.reproduce._results import Results
-    from marlene.experiments.reproduce._table import Value
 
 NAME = "table-br-marlene"
 SETTINGS = {"default": Plan.real, "published": Plan.published}

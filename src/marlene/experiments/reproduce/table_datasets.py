@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from marlene.experiments import paper
-from marlene.experiments.reproduce._page import Page, ReproduceTarget
-from marlene.experiments.reproduce._plan import PAPER_DATA_SETS
+from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results
+from marlene.experiments.reproduce._plan import PAPER_DATA_SETS, Plan
 from marlene.experiments.reproduce._table import beside_paper
 from marlene.experiments.reproduce._words import say
 from marlene.metrics import label_density, label_imbalance_rate, label_set_imbalance_rate
-from marlene.streams import load
-
-if TYPE_CHECKING:
-    from marlene.experiments.reproduce._plan import Plan
-    from marlene.experiments.reproduce._results import Results
-    from marlene.streams import Stream
+from marlene.streams import Stream, load
 
 NAME = "table-datasets"
 MEASURES = {

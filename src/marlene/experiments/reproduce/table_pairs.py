@@ -7,18 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marlene.experiments import paper
-from marlene.experiments.reproduce._page import Page, ReproduceTarget
-from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, PROPOSED, RESAMPLED, WITH_RIVER
-from marlene.experiments.reproduce._table import Column, ResultTable
+from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
+from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, PROPOSED, RESAMPLED, WITH_RIVER, Plan
+from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import SCORES, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from marlene.experiments._grid import Run
-    from marlene.experiments.reproduce._plan import Plan
-    from marlene.experiments.reproduce._results import Results
-    from marlene.experiments.reproduce._table import Value
 
     Setting = tuple[str, dict[str, Any]]
 

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from marlene.experiments import paper
 from marlene.experiments._grid import Run
-from marlene.experiments.reproduce._page import Page, ReproduceTarget
+from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results
 from marlene.experiments.reproduce._real_findings import NEAR
-from marlene.experiments.reproduce._table import Column, ResultTable
+from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import SCORES, code, say
 from marlene.learners import METHODS
 from marlene.streams import load
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Floats
     from marlene.experiments.reproduce._plan import Plan
-    from marlene.experiments.reproduce._results import Results
-    from marlene.experiments.reproduce._table import Value
 
 NAME = "table-programs"
 DATA_SETS = tuple(dict.fromkeys(data_set for _, data_set in paper.program_scores()))

@@ -12,22 +12,16 @@ import numpy as np
 from marlene.experiments import paper
 from marlene.experiments._diagram import critical_difference_diagram
 from marlene.experiments.reproduce import _drawing as drawing
-from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget
-from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, compared
+from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
+from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, Plan, compared
 from marlene.experiments.reproduce._real_findings import PUBLISHED_ROW, findings
-from marlene.experiments.reproduce._table import Column, ResultTable, beside_paper
+from marlene.experiments.reproduce._table import Column, ResultTable, Value, beside_paper
 from marlene.experiments.reproduce._words import SCORES, code, say, seeds_in_words
-from marlene.experiments.statistics import friedman, friedman_over_time, nemenyi_critical_difference
+from marlene.experiments.statistics import FriedmanResult, friedman, friedman_over_time, nemenyi_critical_difference
 from marlene.learners import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from marlene.experiments._grid import Run
-    from marlene.experiments.reproduce._plan import Plan
-    from marlene.experiments.reproduce._results import Results
-    from marlene.experiments.reproduce._table import Value
-    from marlene.experiments.statistics import FriedmanResult
 
     Ranks = dict[tuple[str, str], float]
 

@@ -11,20 +11,15 @@ from scipy import stats
 
 from marlene.experiments import paper
 from marlene.experiments._grid import ORACLE
-from marlene.experiments.reproduce._page import Page, ReproduceTarget
-from marlene.experiments.reproduce._plan import DETECTED, PROPOSED, SETTINGS
-from marlene.experiments.reproduce._table import Column, ResultTable, papers
+from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
+from marlene.experiments.reproduce._plan import DETECTED, PROPOSED, SETTINGS, Plan
+from marlene.experiments.reproduce._table import Column, ResultTable, Value, papers
 from marlene.experiments.reproduce._words import SCORES, say, seeds_in_words
 from marlene.experiments.statistics import friedman_over_time
 from marlene.learners import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from marlene.experiments._grid import Run
-    from marlene.experiments.reproduce._plan import Plan
-    from marlene.experiments.reproduce._results import Results
-    from marlene.experiments.reproduce._table import Value
 
     Setting = tuple[str, str]
     Stream = tuple[str, int]

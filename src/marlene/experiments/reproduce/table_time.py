@@ -6,7 +6,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from marlene.experiments import paper
-from marlene.experiments.reproduce._page import Page, ReproduceTarget
+from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results
 from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, PROPOSED, WITH_RIVER, Plan, compared
 from marlene.experiments.reproduce._table import beside_paper
 from marlene.experiments.reproduce._words import listed, say
@@ -14,8 +14,6 @@ from marlene.experiments.reproduce.table_real import RealData
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from marlene.experiments.reproduce._results import Results
 
     Times = dict[tuple[str, str], float]
 
