@@ -117,7 +117,9 @@ class ResultTable:
 
     def latex(self) -> str:
         """Return the table as a LaTeX `tabular` with rules of `booktabs`; the best numbers are bold."""
-        numbers = "".join("r" if any(isinstance(r[j], float) for r in self.rows) else "l" for j in self._places())
+        numbers = "".join(
+            "r" if any(isinstance(r[j], float) for r in self.rows) else "l" for j in range(len(self.columns))
+        )
         head = " & ".join(in_latex(column.heading) for column in self.columns)
         body = [" & ".join(line) + r" \\" for line in self._texts(lambda text: rf"\textbf{{{text}}}", in_latex)]
         start = [
@@ -135,26 +137,19 @@ class ResultTable:
             with atomic_write(folder / f"{self.name}{suffix}") as file:
                 file.write(text.encode())
 
-    def _places(self) -> range:
-        return range(len(self.columns))
-
     def _texts(self, emphasise: Callable[[str], str], escape: Callable[[str], str] = str) -> list[list[str]]:
         """Return all cells as text that is escaped, and emphasised where it is the best."""
-        texts = [[escape(self.text(i, j)) for j in self._places()] for i in range(len(self.rows))]
+        texts = [[escape(self.text(i, j)) for j in range(len(self.columns))] for i in range(len(self.rows))]
         for i, j in self.bold:
             texts[i][j] = emphasise(texts[i][j])
         return texts
 
     def _mark(self, places: list[tuple[int, int]]) -> None:
         """Note the best numbers among these places: those whose text is the same as the best one's."""
-        numbers: dict[tuple[int, int], float] = {}
-        for i, j in places:
-            value = self.rows[i][j]
-            if isinstance(value, float):
-                numbers[i, j] = value
+        numbers = {(i, j): value for i, j in places if isinstance(value := self.rows[i][j], float)}
         if len(numbers) > 1:
-            sign = 1 if self.columns[places[0][1]].best == "max" else -1
-            best = max(numbers, key=lambda place: sign * numbers[place])
+            choose = max if self.columns[places[0][1]].best == "max" else min
+            best = choose(numbers, key=numbers.__getitem__)
             self.bold.update(place for place in numbers if self.text(*place) == self.text(*best))
 
 
