@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     Drifts = dict[str, tuple[int, ...]]
 
 PACKAGES = ("numpy", "scipy", "numba", "river")
-RESULT = ("examples", "features", "window", "start", "delay", "models", "drifts")
-MEASURED = ("cpu_seconds", "wall_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb")
+EVALUATED = ("window", "start", "delay", "wall_seconds")
+"""What a row has of a result beyond its report."""
 
 
 def perform(run: Run, *, rows_only: bool = False) -> Outcome:
@@ -62,8 +62,8 @@ def perform(run: Run, *, rows_only: bool = False) -> Outcome:
     if result.stopped:
         raise KeyboardInterrupt
     row = describe(run, started) | {"status": DONE, "error": None, "traceback": None}
-    row |= {"name": result.stream, "labels": len(result.labels)} | result.figures
-    row |= {name: getattr(result, name) for name in (*RESULT, *MEASURED)}
+    report = {name: value for name, value in result.report().items() if name not in {*row, "stopped"}}
+    row |= {"name": result.stream} | report | {name: getattr(result, name) for name in EVALUATED}
     row |= {f"overall_{name}": value for name, value in result.overall.items()}
     row |= {"true_drifts": drifts, "found_drifts": _found_drifts(model)}
     return Outcome(row, {} if rows_only else _traces(result, watched))
