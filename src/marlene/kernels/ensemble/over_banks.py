@@ -13,6 +13,7 @@ import numpy as np
 
 from marlene.kernels.banks.simple import BAYES, Lesson, capacity, learn_row, vote, write_scores
 from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.ensemble import state
 from marlene.kernels.ensemble.performance import (
     CORRECT,
     WRONG,
@@ -22,18 +23,6 @@ from marlene.kernels.ensemble.performance import (
     probability,
     update_tasks,
     weight,
-)
-from marlene.kernels.ensemble.state import (
-    DONE,
-    GATED,
-    OWN,
-    PHASE,
-    ROW,
-    VOTE,
-    WATCH,
-    collect_jobs,
-    offer_job,
-    watch_row,
 )
 
 if TYPE_CHECKING:
@@ -48,10 +37,10 @@ CLEARLY = 1.1
 @inlined
 def least_weight(voters: Voters, task: int, stop: int) -> float:
     """Return the weight that a sub-classifier of another label or stream must exceed to vote on a task."""
-    if voters.transfer == OWN:
+    if voters.transfer == state.OWN:
         return np.inf
     best = -1.0
-    if voters.transfer == GATED:
+    if voters.transfer == state.GATED:
         correct, wrong, one = voters.records[task, CORRECT], voters.records[task, WRONG], voters.records.dtype.type(1)
         for h in range(stop):
             if voters.owner[h] == task:
@@ -120,7 +109,7 @@ def _prepare_lesson(members: Members, jobs: Jobs, count: int, expected: bool, le
     """Write for every job which classifier learns, and what it said; count the example as offered."""
     for j in range(count):
         h = jobs.member[j]
-        offer_job(members, jobs, j, expected)
+        state.offer_job(members, jobs, j, expected)
         lesson.ids[j] = members.classifier[h]
         positive, negative = members.positive[0, h], members.negative[0, h]
         lesson.said[j] = positive if positive + negative > 0.0 else 0.5
@@ -137,25 +126,25 @@ def advance_bank(
     members, position, truth, jobs = voters.members, batch.position, batch.truth, work.jobs
     score, most = np.empty(capacity(bank)), len(jobs.member)
     lesson = Lesson(np.empty(most, np.int64), jobs.truth, jobs.weight, np.empty(most), np.empty(most))
-    while position[ROW] < len(batch.rows.starts) - 1:
-        row = position[ROW]
-        if position[PHASE] == VOTE:
+    while position[state.ROW] < len(batch.rows.starts) - 1:
+        row = position[state.ROW]
+        if position[state.PHASE] == state.VOTE:
             _ask(bank, voters, batch, row, score)
             _announce(voters, batch, row, work.scratch)
-            position[PHASE] = WATCH
+            position[state.PHASE] = state.WATCH
         if len(truth) > 0:
-            if position[PHASE] == WATCH:
-                status = watch_row(members, tasks, truth[row], watch, position)
-                if status != DONE:
+            if position[state.PHASE] == state.WATCH:
+                status = state.watch_row(members, tasks, truth[row], watch, position)
+                if status != state.DONE:
                     return status
             if batch.everyone and bank.which != BAYES:
                 _judge(voters, truth[row], work.scratch)
-            count = collect_jobs(tasks, truth[row], jobs)
+            count = state.collect_jobs(tasks, truth[row], jobs)
             _prepare_lesson(members, jobs, count, expected, lesson)
             learn_row(bank, batch.rows, row, lesson, count)
             if batch.everyone and bank.which == BAYES:
                 _ask(bank, voters, batch, row, score)
                 _judge(voters, truth[row], work.scratch)
-        position[PHASE] = VOTE
-        position[ROW] += 1
-    return DONE
+        position[state.PHASE] = state.VOTE
+        position[state.ROW] += 1
+    return state.DONE

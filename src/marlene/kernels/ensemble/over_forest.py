@@ -5,20 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.ensemble import state
 from marlene.kernels.ensemble.performance import predict_tasks, update_tasks
-from marlene.kernels.ensemble.state import (
-    DONE,
-    GROW,
-    JOBS,
-    JUDGE,
-    PHASE,
-    ROW,
-    VOTE,
-    WATCH,
-    collect_jobs,
-    offer_job,
-    watch_row,
-)
 from marlene.kernels.forest.branches import new_space
 from marlene.kernels.forest.frozen import frozen_vote, sum_up
 from marlene.kernels.forest.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
@@ -143,7 +131,7 @@ def _given_column(rows: Rows, row: int, place: int) -> int:
 @subkernel
 def _has_room(forest: Forest, members: Members, work: Work, batch: Batch, row: int) -> bool:
     """Tell whether the forest has room for everything the jobs can bring; write into `shortage` what that takes."""
-    rows, jobs, count, shortage = batch.rows, work.jobs, batch.position[JOBS], work.shortage
+    rows, jobs, count, shortage = batch.rows, work.jobs, batch.position[state.JOBS], work.shortage
     values = len(members.positive)
     place = len(rows.starts) - 1 - ((len(rows.starts) - 1) // values - row)  # with the most that can be stored
     stored = slice(rows.starts[place], rows.starts[place + 1])
@@ -169,9 +157,9 @@ def _train(trees: Trees, members: Members, batch: Batch, row: int, expected: boo
     """Train the members of the jobs on a row, each given its value; they vote again if everyone votes."""
     jobs, dense = work.jobs, work.dense
     views = _open(trees.forest, batch.rows, row, len(members.positive), dense)
-    for j in range(batch.position[JOBS]):
+    for j in range(batch.position[state.JOBS]):
         h, value = jobs.member[j], jobs.value[j]
-        if offer_job(members, jobs, j, expected) == 0:
+        if state.offer_job(members, jobs, j, expected) == 0:
             continue
         example = views.plain
         if value > 0:
@@ -194,8 +182,8 @@ def _learn(
     trees: Trees, members: Members, tasks: Tasks, batch: Batch, row: int, truth: Labels, expected: bool, work: Work
 ) -> bool:
     """Train on a row, and let changed members vote again if everyone votes; False if the forest is too small."""
-    batch.position[JOBS] = collect_jobs(tasks, truth, work.jobs)
-    waiting = _those_without(members, work.jobs, batch.position[JOBS], batch.clock + row, work.queue)
+    batch.position[state.JOBS] = state.collect_jobs(tasks, truth, work.jobs)
+    waiting = _those_without(members, work.jobs, batch.position[state.JOBS], batch.clock + row, work.queue)
     _ask(trees, members, batch, row, waiting, work)
     if not _has_room(trees.forest, members, work, batch, row):
         return False
@@ -263,25 +251,25 @@ def advance_forest(
     members, position, truth = voters.members, batch.position, batch.truth
     pairs = len(members.positive) > 1
     n = (len(batch.rows.starts) - 1) // len(members.positive)
-    while position[ROW] < n:
-        row = position[ROW]
-        if position[PHASE] == VOTE:
+    while position[state.ROW] < n:
+        row = position[state.ROW]
+        if position[state.PHASE] == state.VOTE:
             waiting = _queue_voters(voters, tasks, batch.everyone, work.queue)
             _ask(trees, members, batch, row, waiting, work)
             _announce(voters, batch.probabilities[row : row + 1], work)
-            position[PHASE] = WATCH
+            position[state.PHASE] = state.WATCH
         if len(truth) > 0:
-            if position[PHASE] == WATCH:
-                status = watch_row(members, tasks, truth[row], watch, position)
-                if status != DONE:
+            if position[state.PHASE] == state.WATCH:
+                status = state.watch_row(members, tasks, truth[row], watch, position)
+                if status != state.DONE:
                     return status
             if not _learn(trees, members, tasks, batch, row, truth[row], expected, work):
-                return GROW
+                return state.GROW
             if batch.everyone:
                 votes = members.positive[0], members.negative[0]
                 update_tasks(voters.records, votes[0], votes[1], truth[row], members.active, voters.used, work.scratch)
-        position[PHASE] = VOTE
-        position[ROW] += 1
+        position[state.PHASE] = state.VOTE
+        position[state.ROW] += 1
         if pairs and batch.everyone:
-            return JUDGE
-    return DONE
+            return state.JUDGE
+    return state.DONE

@@ -101,14 +101,8 @@ class _Space(NamedTuple):
 def _note_values(records: Reals, out: Reals, stop: int) -> None:
     """Write the predictive values of a task's records, which serve both votes and the judgement, and its weights."""
     one = records.dtype.type(1)
-    tp, fp, tn, fn, correct, wrong = (
-        records[TP],
-        records[FP],
-        records[TN],
-        records[FN],
-        records[CORRECT],
-        records[WRONG],
-    )
+    tp, fp, tn, fn = records[TP], records[FP], records[TN], records[FN]
+    correct, wrong = records[CORRECT], records[WRONG]
     ppv, not_ppv, npv, not_npv, alpha = out[0], out[1], out[2], out[3], out[4]
     for h in range(stop):
         ppv[h], not_ppv[h], npv[h], not_npv[h] = predictive_values(tp[h], fp[h], tn[h], fn[h], one)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from marlene.drift import make_bank
@@ -10,17 +11,14 @@ from marlene.learners.marlene._ensemble import Ensemble
 from marlene.learners.marlene._ensemble_learner import EnsembleLearner
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
-
     from river.base import Classifier as RiverClassifier
 
     from marlene._common.arrays import Floats, Labels
-    from marlene.drift import DetectorBank
     from marlene.kernels.rows import Rows
     from marlene.learners.classifiers._protocol import ClassifierBank
-    from marlene.learners.marlene._ensemble_learner import RiverDetector
 
 
+@dataclass(eq=False, repr=False)
 class BRMarlene(EnsembleLearner):
     """BR-MARLENE: one sub-classifier per label and concept, all of which vote on every label (paper, section IV).
 
@@ -67,18 +65,11 @@ class BRMarlene(EnsembleLearner):
     _transfer = True
     _method = "br-marlene"
 
-    def __init__(
-        self,
-        base: str | ClassifierBank | RiverClassifier = FOREST,
-        drift: str | DetectorBank | RiverDetector | None = "ddm-oci",
-        features: str | Mapping[Hashable, str] = "auto",
-        resampling: str = "poisson",
-        seed: int = 1,
-        max_models: int | None = None,
-    ) -> None:
-        super().__init__(drift, features, resampling, seed, max_models)
-        self.base = base
-        self._ensembles = [Ensemble(make_base(base), make_bank(drift), self._settings, self._transfer)]
+    base: str | ClassifierBank | RiverClassifier = FOREST
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._ensembles = [Ensemble(make_base(self.base), make_bank(self.drift), self._settings, self._transfer)]
 
     @classmethod
     def _base_of(cls, saved: list[tuple[str, dict[str, Any]]]) -> str | ClassifierBank:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,13 +24,8 @@ from marlene.learners.marlene._tasks import StreamTasks
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from river.base import Classifier as RiverClassifier
-
     from marlene._common.arrays import Array, Arrays, Floats, Labels
-    from marlene.drift import DetectorBank
     from marlene.kernels.rows import Rows
-    from marlene.learners.classifiers._protocol import ClassifierBank
-    from marlene.learners.marlene._ensemble_learner import RiverDetector
 
     Pair = tuple[Hashable, Hashable]
 
@@ -42,6 +38,7 @@ BYTES_PER_ENTRY = 100
 """Memory of a feature in a leaf that has seen it, about."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BRPWMarlene(BRMarlene):
     """BRPW-MARLENE: BR-MARLENE, and a sub-classifier for every ordered pair of labels (paper, section V).
 
@@ -85,45 +82,32 @@ class BRPWMarlene(BRMarlene):
 
     _method = "brpw-marlene"
 
-    def __init__(
-        self,
-        base: str | ClassifierBank | RiverClassifier = "hoeffding-forest",
-        drift: str | DetectorBank | RiverDetector | None = "ddm-oci",
-        features: str | Mapping[Hashable, str] = "auto",
-        resampling: str = "poisson",
-        seed: int = 1,
-        max_models: int | None = None,
-        *,
-        pairs: str | int | Sequence[Pair] = "all",
-        combine: str = "predicted",
-        weighting: str = "true",
-        pooling: str = "sum",
-        voters: str | None = None,
-        max_memory: float | None = None,
-    ) -> None:
-        super().__init__(base, drift, features, resampling, seed, max_models)
-        self.pairs = pairs
-        self.combine = combine
-        self.weighting = weighting
-        self.pooling = pooling
-        self.voters = voters
-        self.max_memory = max_memory
-        one_of(combine, "combine", COMBINE)
-        one_of(weighting, "weighting", WEIGHTING)
-        one_of(pooling, "pooling", POOLING)
-        _check_pairs(pairs)
+    pairs: str | int | Sequence[Pair] = "all"
+    combine: str = "predicted"
+    weighting: str = "true"
+    pooling: str = "sum"
+    voters: str | None = None
+    max_memory: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        voters = self.voters
         if voters is None:
-            voters = "own" if isinstance(pairs, int) else "all"
+            voters = "own" if isinstance(self.pairs, int) else "all"
+        one_of(self.combine, "combine", COMBINE)
+        one_of(self.weighting, "weighting", WEIGHTING)
+        one_of(self.pooling, "pooling", POOLING)
         one_of(voters, "voters", VOTERS)
+        _check_pairs(self.pairs)
         self._ensembles.append(
             PairEnsemble(
-                make_base(base),
-                make_bank(drift),
+                make_base(self.base),
+                make_bank(self.drift),
                 self._settings,
                 self._ensemble,
-                both=combine == "marginal",
+                both=self.combine == "marginal",
                 own=voters == "own",
-                by_prediction=weighting == "predicted",
+                by_prediction=self.weighting == "predicted",
             )
         )
         self._dependence: dict[str | None, Dependence] = {}

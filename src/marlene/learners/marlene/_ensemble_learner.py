@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,35 +33,31 @@ if TYPE_CHECKING:
 RESAMPLINGS = ("poisson", "expected")
 
 
+@dataclass(eq=False, repr=False)
 class EnsembleLearner(SavedLearner):
-    """A learner that owns a list of ensembles.
+    """A learner that owns a list of ensembles; its fields are the parameters, see `BRMarlene`.
 
     BR-MARLENE has one, BRPW-MARLENE one for labels and one for pairs of labels, Marlene one for each base classifier.
-    The tasks of the first are the labels. Parameters are those of `BRMarlene`.
+    The tasks of the first are the labels.
     """
 
     _objects = ("base", "drift")
-    _ensembles: list[Any]
 
-    def __init__(
-        self,
-        drift: str | DetectorBank | RiverDetector | None,
-        features: str | Mapping[Hashable, str],
-        resampling: str,
-        seed: int,
-        max_models: int | None,
-    ) -> None:
-        self.drift = drift
-        self.features = features
-        self.resampling = resampling
-        self.seed = seed
-        self.max_models = max_models
-        one_of(resampling, "resampling", RESAMPLINGS)
-        whole_number(seed, "seed")
-        if max_models is not None:
-            whole_number(max_models, "max_models", low=1)
-        self._space = FeatureSpace(features)
-        self._settings = EnsembleSettings(seed, resampling == "expected", max_models)
+    base: Any
+    drift: str | DetectorBank | RiverDetector | None = "ddm-oci"
+    features: str | Mapping[Hashable, str] = "auto"
+    resampling: str = "poisson"
+    seed: int = 1
+    max_models: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.resampling, "resampling", RESAMPLINGS)
+        whole_number(self.seed, "seed")
+        if self.max_models is not None:
+            whole_number(self.max_models, "max_models", low=1)
+        self._space = FeatureSpace(self.features)
+        self._settings = EnsembleSettings(self.seed, self.resampling == "expected", self.max_models)
+        self._ensembles: list[Any] = []
 
     @property
     def _ensemble(self) -> Any:  # noqa: ANN401 (an `Ensemble`)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
-    from marlene.drift import DetectorBank
     from marlene.kernels.rows import Rows
-    from marlene.learners.marlene._ensemble_learner import RiverDetector
 
 MIXED = MixedBank.name
 
 
+@dataclass(eq=False, repr=False)
 class Marlene(EnsembleLearner):
     """MARLENE with simple sub-classifiers, a gate on transfer, and decisions made for what the user wants.
 
@@ -72,27 +72,18 @@ class Marlene(EnsembleLearner):
 
     _method = "marlene"
 
-    def __init__(
-        self,
-        base: str | InputBank | MixedBank | Sequence[InputBank] = MIXED,
-        drift: str | DetectorBank | RiverDetector | None = "ddm-oci",
-        features: str | Mapping[Hashable, str] = "auto",
-        resampling: str = "poisson",
-        seed: int = 1,
-        max_models: int | None = None,
-        transfer: str = "gated",
-        objective: str | Mapping[str, float] = "mix",
-    ) -> None:
-        super().__init__(drift, features, resampling, seed, max_models)
-        one_of(transfer, "transfer", TRANSFER)
-        self.base = base
-        self.transfer = transfer
-        self.objective = objective
+    base: str | InputBank | MixedBank | Sequence[InputBank] = MIXED
+    transfer: str = "gated"
+    objective: str | Mapping[str, float] = "mix"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self.transfer, "transfer", TRANSFER)
         self._ensembles = [
-            GatedEnsemble(bank, make_bank(drift), self._settings, transfer) for bank in _make_banks(base)
+            GatedEnsemble(bank, make_bank(self.drift), self._settings, self.transfer) for bank in _make_banks(self.base)
         ]
         self._blend = BlendedVotes(len(self._ensembles))
-        self._thresholds = DecisionThresholds(objective)
+        self._thresholds = DecisionThresholds(self.objective)
 
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
         super()._add(stream, labels)
