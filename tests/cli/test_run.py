@@ -49,7 +49,7 @@ def test_json_is_one_object_with_the_agreed_keys(run_json, mail, method):
     expected = prequential(create(method, 7), load(mail, labels="is_*"))
     counted = ("stream", "method", "seed", "examples", "labels", "features", "models", "drifts", "stopped")
     assert [found[key] for key in counted] == ["mail", method, 7, 60, 2, 3, 2, 0, ""]
-    assert {name: found[name] for name in expected.figures} == pytest.approx(expected.figures, rel=1e-12)
+    assert {name: found[name] for name in expected.scores} == pytest.approx(expected.scores, rel=1e-12)
     assert 0 <= found["learn_seconds"] <= found["cpu_seconds"]
     assert 0 < found["base_rss_mb"] <= found["peak_rss_mb"]
 
@@ -62,8 +62,8 @@ def test_json_is_one_object_with_the_agreed_keys(run_json, mail, method):
 def test_settings_of_the_evaluation(run_json, mail, options):
     found = run_json(*(word for name, value in options.items() for word in (f"--{name}", value)))
     expected = prequential(Majority(), load(mail, labels="is_*"), **options)
-    assert [found[name] for name in expected.figures] == [
-        None if np.isnan(value) else pytest.approx(value, rel=1e-12) for value in expected.figures.values()
+    assert [found[name] for name in expected.scores] == [
+        None if np.isnan(value) else pytest.approx(value, rel=1e-12) for value in expected.scores.values()
     ]
 
 

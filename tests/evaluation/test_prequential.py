@@ -11,8 +11,8 @@ from river import naive_bayes
 
 from marlene._common.errors import MarleneError
 from marlene.evaluation import _prequential, prequential
-from marlene.evaluation._result import FIGURES
 from marlene.learners import BinaryRelevance, Majority
+from marlene.metrics import TRACE
 from marlene.streams import Stream
 from tests.evaluation.models import (
     CountLabels,
@@ -54,13 +54,13 @@ def loop(model, stream, delay=0):
 
 
 def windows(truth, predictions, window, start):
-    """Return the four figures at every scored step."""
+    """Return the four scores at every scored step."""
     steps = []
     for t in range(start + 1, len(truth)):
         part = slice(max(start + 1, t + 1 - window), t + 1)
         scores = naive.scores(truth[part], predictions[part], [1.0] * len(truth[part]))
-        steps.append([scores[figure] for figure in FIGURES])
-    return np.array(steps).reshape(-1, len(FIGURES))
+        steps.append([scores[name] for name in TRACE])
+    return np.array(steps).reshape(-1, len(TRACE))
 
 
 def assert_right(result, stream, predictions, window, start):
@@ -70,11 +70,11 @@ def assert_right(result, stream, predictions, window, start):
     assert result.truth.tolist() == truth
     np.testing.assert_allclose(result.steps, steps, rtol=1e-12, atol=1e-12)
     means = steps.mean(axis=0) if len(steps) else [np.nan] * 4
-    assert list(result.figures) == list(FIGURES)
-    np.testing.assert_allclose(list(result.figures.values()), means, rtol=1e-12, atol=1e-12)
-    for i, figure in enumerate(FIGURES):
-        np.testing.assert_array_equal(result.trace(figure), result.steps[:, i])
-        np.testing.assert_array_equal(getattr(result, figure), result.figures[figure])
+    assert list(result.scores) == list(TRACE)
+    np.testing.assert_allclose(list(result.scores.values()), means, rtol=1e-12, atol=1e-12)
+    for i, name in enumerate(TRACE):
+        np.testing.assert_array_equal(result.trace(name), result.steps[:, i])
+        np.testing.assert_array_equal(getattr(result, name), result.scores[name])
     if len(steps):
         expected = naive.scores(truth[start + 1 :], predictions[start + 1 :], [1.0] * len(steps))
         assert result.overall == pytest.approx(expected, rel=1e-12, abs=1e-12)
@@ -103,7 +103,7 @@ def test_the_window_is_a_tenth_and_scoring_starts_after_a_twentieth(n, window, s
 def test_nothing_is_scored_where_the_start_lies_behind_the_end():
     result = prequential(Majority(), numbered(5), start=4)
     assert result.steps.shape == (0, 4)
-    assert np.isnan(list(result.figures.values())).all()
+    assert np.isnan(list(result.scores.values())).all()
     assert result.pred.shape == (5, 2)
 
 
@@ -146,10 +146,10 @@ def test_callbacks_are_told_how_far_it_is(delay):
     assert done == sorted(set(done))
     assert len(done) > 2
     assert (heard[-1].done, heard[-1].total) == (700, 700)
-    assert heard[-1].current == dict(zip(FIGURES, result.steps[-1].tolist(), strict=True))
-    assert heard[-1].mean == result.figures
+    assert heard[-1].current == dict(zip(TRACE, result.steps[-1].tolist(), strict=True))
+    assert heard[-1].mean == result.scores
     assert heard[0].learn_seconds <= heard[-1].learn_seconds <= result.learn_seconds
-    assert list(heard[0].current) in ([], list(FIGURES))
+    assert list(heard[0].current) in ([], list(TRACE))
 
 
 @pytest.mark.usefixtures("single_rows")
@@ -282,7 +282,7 @@ def test_settings_may_be_numpy_numbers_and_larger_than_the_stream():
     np.testing.assert_array_equal(result.steps, prequential(Majority(), numbered(30), window=30, start=2).steps)
 
 
-def test_there_is_no_trace_of_other_figures():
+def test_there_is_no_trace_of_other_scores():
     result = prequential(Majority(), numbered(3))
     with pytest.raises(MarleneError, match="there is no trace of 'f1'; known: macro_gmean"):
         result.trace("f1")

@@ -89,10 +89,10 @@ def test_names_with_dots(tmp_path, result, name):
         assert PrequentialResult.load(tmp_path / given_name) == result
 
 
-def test_figures_that_are_not_numbers(tmp_path):
+def test_scores_that_are_not_numbers(tmp_path):
     result = prequential(Majority(), numbered(5), start=10)
     result.save(tmp_path / "run")
-    assert header(tmp_path)["figures"]["macro_gmean"] is None
+    assert header(tmp_path)["scores"]["macro_gmean"] is None
     assert np.isnan(PrequentialResult.load(tmp_path / "run").macro_gmean)
     assert json.loads(dump_json(result.report()))["macro_gmean"] is None
 
@@ -101,7 +101,7 @@ def test_equality(result):
     assert result == dataclasses.replace(result)
     assert result != dataclasses.replace(result, seed=2)
     assert result != dataclasses.replace(result, pred=1 - result.pred)
-    assert result != dataclasses.replace(result, figures={**result.figures, "macro_gmean": float("nan")})
+    assert result != dataclasses.replace(result, scores={**result.scores, "macro_gmean": float("nan")})
     assert result != "result"
 
 
@@ -140,10 +140,10 @@ def test_every_cut_of_the_header_is_noticed(saved):
         refused(saved, "cannot be read as a result")
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 1, "2", None])
 def test_other_versions(saved, version):
     rewrite(saved, version=version)
-    refused(saved, f"version {version} of the format, expected 1")
+    refused(saved, f"version {version} of the format, expected 2")
 
 
 def test_damaged_arrays(saved):
@@ -170,9 +170,9 @@ def test_a_mixed_up_pair(saved):
         {"labels": None},
         {"labels": 3},
         {"labels": ["y0"]},
-        {"figures": None},
-        {"figures": []},
-        {"figures": {"macro_gmean": 1}},
+        {"scores": None},
+        {"scores": []},
+        {"scores": {"macro_gmean": 1}},
         {"overall": 1},
         {"examples": 49},
         {"surprise": 1},

@@ -275,7 +275,7 @@ def test_a_run_that_is_stopped_goes_on(tmp_path, method):
     prequential(create(method), data, checkpoint=file, every=50, callbacks=[lambda progress: progress.done >= 200])
     rest = prequential(create(method), data, checkpoint=file, every=50)
     assert np.array_equal(rest.proba, whole.proba)
-    assert rest.figures == whole.figures
+    assert rest.scores == whole.scores
 
 
 def test_a_second_process_compiles_nothing():

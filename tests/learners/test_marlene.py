@@ -18,7 +18,7 @@ FIGURES = ("macro_gmean", "micro_gmean", "label_set_gmean")
 
 def figures(model, stream, **options):
     result = prequential(model, stream, **options)
-    return np.array([result.figures[name] for name in FIGURES])
+    return np.array([result.scores[name] for name in FIGURES])
 
 
 def stationary(n=1500, seed=0):

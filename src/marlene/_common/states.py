@@ -1,11 +1,11 @@
-"""What was learnt, as a file: named arrays and a JSON header, never a pickle."""
+"""Saved states: named arrays and a JSON header, never a pickle."""
 
 from __future__ import annotations
 
 import io
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,17 @@ Tuple = TypeVar("Tuple", bound=Any)
 """A NamedTuple of arrays."""
 
 
+
+def _with_header(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Arrays:
+    return {HEADER: np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays}
+
+
+def _read(file: IO[bytes]) -> tuple[dict[str, Any], Arrays]:
+    with np.load(file, allow_pickle=False) as content:
+        arrays = {name: content[name] for name in content.files}
+    return dict(json.loads(arrays.pop(HEADER).tobytes())), arrays
+
+
 def save_state(
     path: str | os.PathLike[str],
     kind: str,
@@ -38,19 +49,19 @@ def save_state(
     path
         The file; an existing one is replaced.
     kind, version
-        What the file holds and in which version of its format; `load_state` checks both.
+        What the file holds and the version of its format; `load_state` checks both.
     settings
         What JSON can hold.
     arrays
-        Numbers by name.
+        Arrays by name.
     """
-    header = json.dumps({"kind": kind, "version": version, "settings": dict(settings)}).encode()
+    header = {"kind": kind, "version": version, "settings": dict(settings)}
     with atomic_write(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **{HEADER: np.frombuffer(header, np.uint8), **arrays})
+        np.savez_compressed(file, allow_pickle=False, **_with_header(header, arrays))
 
 
 def load_state(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], Arrays]:
-    """Return settings and arrays of a file that `save_state` wrote; another or a damaged one is an error.
+    """Return settings and arrays of a file that `save_state` wrote; refuse a foreign or damaged file.
 
     Examples
     --------
@@ -62,10 +73,7 @@ def load_state(path: str | os.PathLike[str], kind: str, version: int) -> tuple[d
     """
     source = Path(path)
     try:
-        content = io.BytesIO(source.read_bytes())
-        with np.load(content, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(arrays.pop(HEADER).tobytes())
+        header, arrays = _read(io.BytesIO(source.read_bytes()))
         found, written = header["kind"], header["version"]
         settings = dict(header["settings"])
     except OSError as error:
@@ -79,30 +87,41 @@ def load_state(path: str | os.PathLike[str], kind: str, version: int) -> tuple[d
     return settings, arrays
 
 
-def read_state(
-    path: str | os.PathLike[str], kind: str, version: int, restore: Callable[[dict[str, Any], Arrays], Restored]
+def restore_file(
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    restore: Callable[[dict[str, Any], Arrays], Restored],
 ) -> Restored:
-    """Return what `restore` makes of the settings and arrays of a file; its errors name the file."""
+    """Load a state and return what `restore` makes of its settings and arrays; errors name the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "state.npz"
+    >>> save_state(file, "example", 1, {"depth": 3}, {})
+    >>> restore_file(file, "example", 1, lambda settings, arrays: settings["depth"])
+    3
+    """
     settings, arrays = load_state(path, kind, version)
     try:
         return restore(settings, arrays)
     except MarleneError as error:
         raise MarleneError(f"{path}: {error}") from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise MarleneError(f"{path}: damaged ({error!r})") from error
 
 
 def state_bytes(header: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """Return a state as bytes that depend on nothing but what it says, as pickles of Python objects do."""
+    """Return a state as bytes; equal states give equal bytes, unlike pickles of Python objects."""
     buffer = io.BytesIO()
-    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    np.savez(buffer, allow_pickle=False, header=text, **arrays)
+    np.savez(buffer, allow_pickle=False, **_with_header(header, arrays))
     return buffer.getvalue()
 
 
 def bytes_state(content: bytes) -> tuple[dict[str, Any], Arrays]:
-    """Return the state `state_bytes` was given."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    return dict(json.loads(arrays.pop("header").tobytes())), arrays
+    """Return header and arrays that `state_bytes` was given."""
+    return _read(io.BytesIO(content))
 
 
 def arrays_under(arrays: Mapping[str, Array], prefix: str) -> Arrays:
@@ -110,8 +129,13 @@ def arrays_under(arrays: Mapping[str, Array], prefix: str) -> Arrays:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
+def with_prefix(arrays: Mapping[str, Array], prefix: str) -> Arrays:
+    """Return the arrays with `prefix` before every name."""
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
 def plain(name: Hashable) -> Hashable:
-    """Return a name that JSON can hold as it is."""
+    """Return the name of a feature or label as a plain Python object; refuse one that JSON cannot hold."""
     if isinstance(name, np.generic):
         name = name.item()
     if not isinstance(name, str | int | float | bool | None):
@@ -120,14 +144,9 @@ def plain(name: Hashable) -> Hashable:
 
 
 def require(holds: bool | np.bool_, what: str) -> None:
-    """Refuse a state of which something does not hold."""
+    """Refuse a damaged state: raise an error that names `what` unless the condition holds."""
     if not holds:
         raise MarleneError(f"not the state of a learner, or damaged: {what}")
-
-
-def with_prefix(arrays: Mapping[str, Array], prefix: str) -> Arrays:
-    """Return the arrays with `prefix` before every name."""
-    return {f"{prefix}{name}": array for name, array in arrays.items()}
 
 
 def restored_array(arrays: Mapping[str, Array], name: str, like: Array) -> Array:

@@ -1,11 +1,12 @@
-"""Progress on stderr: live on a terminal, plain lines elsewhere."""
+"""Progress on stderr: a live bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import (
@@ -13,6 +14,7 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeRemainingColumn,
     TransferSpeedColumn,
@@ -25,30 +27,49 @@ if TYPE_CHECKING:
 
 LINES = 10
 WIDE = 130
+SHOWN = {"macro": "macro_gmean", "micro": "micro_gmean", "label-set": "label_set_gmean"}
+
+
+@contextlib.contextmanager
+def progress_bar(
+    title: str,
+    *columns: ProgressColumn,
+    total: int | None = None,
+    visible: bool = True,
+    transient: bool = False,
+) -> Iterator[Callable[..., None]]:
+    """Show a bar on a terminal, nothing elsewhere; yield the function that updates it.
+
+    Parameters
+    ----------
+    title, columns
+        What stands before and after the bar.
+    total, visible
+        The length, if known, and whether the bar appears before the first update; an update may change both.
+    transient
+        Whether the bar disappears at the end.
+    """
+    console = Console(stderr=True)
+    before = (TextColumn("{task.description}", markup=False), BarColumn())
+    disable = not console.is_terminal
+    with Progress(*before, *columns, console=console, transient=transient, disable=disable) as bar:
+        yield functools.partial(bar.update, bar.add_task(title, total=total, visible=visible, note=""))
 
 
 @contextlib.contextmanager
 def run_progress(title: str) -> Iterator[Callable[[evaluation.Progress], None]]:
-    """Show an evaluation's progress: examples per second, the current G-Means and the time left."""
+    """Show the progress of an evaluation: examples per second, the current G-Means and the time left."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _Lines(title)
         return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task(title, total=None, note="")
+    note = TextColumn("{task.fields[note]}")
+    with progress_bar(title, MofNCompleteColumn(), note, TextColumn("left"), TimeRemainingColumn()) as update:
         began = time.monotonic()
 
         def show(progress: evaluation.Progress) -> None:
-            note = _note(progress, time.monotonic() - began, short=console.width < WIDE)
-            bar.update(task, completed=progress.done, total=progress.total, note=note)
+            note = _note(progress, time.monotonic() - began, named=console.width >= WIDE)
+            update(completed=progress.done, total=progress.total, note=note)
 
         yield show
 
@@ -71,48 +92,26 @@ class _Lines:
         print(f"{self._title} {progress.done}/{progress.total}, {note}", file=sys.stderr, flush=True)
 
 
-def _note(progress: evaluation.Progress, seconds: float, short: bool = False) -> str:
+def _note(progress: evaluation.Progress, seconds: float, named: bool = True) -> str:
     if progress.done == progress.resumed:
-        return "as the checkpoint has it"
+        return "resumed from the checkpoint"
     speed = f"{(progress.done - progress.resumed) / max(seconds, 1e-9):,.0f} examples/s"
     if not progress.current:
         return speed
-    shown = (("macro", "macro_gmean"), ("micro", "micro_gmean"), ("label-set", "label_set_gmean"))
-    if short:
-        return f"{speed}, G-Means " + " ".join(f"{progress.current[key]:.3f}" for _, key in shown)
-    return f"{speed}, G-Means " + ", ".join(f"{name} {progress.current[key]:.3f}" for name, key in shown)
+    values = {name: f"{progress.current[key]:.3f}" for name, key in SHOWN.items()}
+    listed = ", ".join(f"{name} {value}" for name, value in values.items()) if named else " ".join(values.values())
+    return f"{speed}, G-Means {listed}"
 
 
 @contextlib.contextmanager
 def bytes_progress(title: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show a download's progress; nothing appears where nothing is downloaded."""
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        console=console,
-    )
-    bar.disable = not console.is_terminal
-    task = bar.add_task(title, visible=False)
-    with bar:
-
-        def show(done: int, total: int | None) -> None:
-            bar.update(task, completed=done, total=total, visible=True)
-
-        yield show
+    """Show the progress of a download; the bar appears with the first bytes."""
+    with progress_bar(title, DownloadColumn(), TransferSpeedColumn(), visible=False) as update:
+        yield lambda done, total: update(completed=done, total=total, visible=True)
 
 
 @contextlib.contextmanager
-def examples_progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show how many of `total` examples are written; on a terminal only, and gone when they are."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=total)
-
-        def advance(count: int) -> None:
-            bar.advance(task, count)
-
-        yield advance
+def examples_progress(title: str, total: int) -> Iterator[Callable[[int], Any]]:
+    """Show how many of `total` examples are written; the bar disappears at the end."""
+    with progress_bar(title, MofNCompleteColumn(), TimeRemainingColumn(), total=total, transient=True) as update:
+        yield lambda count: update(advance=count)

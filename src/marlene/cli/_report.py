@@ -1,4 +1,4 @@
-"""What `marlene run` shows a person: figures, which labels help which, drifts, and what to try next."""
+"""The report of `marlene run`: scores, which labels help which, drifts, and what to try next."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from marlene.evaluation import PrequentialResult
 
     Shares = Mapping[Hashable, Mapping[tuple[str | None, Hashable], float]]
+    NamedShares = Mapping[str, Mapping[str, float]]
 
-FIGURES = {
+SCORE_NAMES = {
     "macro_gmean": "Macro-G-Mean",
     "micro_gmean": "Micro-G-Mean",
     "label_set_gmean": "Label-set-G-Mean",
@@ -31,26 +32,25 @@ MOST = 15
 NAME_WIDTH = 20
 TIMELINE = 50
 TIMES = 5
-# From the faintest to the strongest share, in colours that every terminal has.
+# From the smallest to the largest share, in colours that every terminal has.
 SHADES = ("dim", "", "cyan", "black on cyan", "bold black on bright_cyan")
 
 
-def print_figures(
+def print_scores(
     console: Console, result: PrequentialResult, total: int, heading: str = "", published: Sequence[float] = ()
 ) -> None:
-    """Print the figures, beside published ones, under their heading, where there are any."""
+    """Print the scores, with a column of published ones under `heading` if there are any."""
     if result.stopped:
-        console.print(f"stopped after {result.examples} of {total} examples; the figures are of those")
+        console.print(f"stopped after {result.examples} of {total} examples; the scores are of those")
     print_plainly(console, f"{result.method} on {result.stream}", style="table.title")
     table = Table(box=box.SIMPLE_HEAD)
-    headings = ["mean over the stream", *([heading] if published else []), "last window"]
-    table.add_column("figure", overflow="fold")
-    for text in headings:
+    table.add_column("score", overflow="fold")
+    for text in ("mean over the stream", *([heading] if published else []), "last window"):
         table.add_column(text, justify="right", overflow="fold")
-    printed = [*(f"{figure:.3f}" for figure in published), *[""] * len(FIGURES)]
-    for (key, name), paper in zip(FIGURES.items(), printed, strict=False):
+    for place, (key, name) in enumerate(SCORE_NAMES.items()):
+        printed = [f"{value:.3f}" for value in published[place : place + 1]] or [""]
         last = f"{result.trace(key)[-1]:.3f}" if len(result.steps) else "-"
-        table.add_row(name, f"{result.figures[key]:.3f}", *([paper] if published else []), last)
+        table.add_row(name, f"{result.scores[key]:.3f}", *(printed if published else []), last)
     console.print(table)
     console.print(
         f"{result.examples} examples, {result.features} features, {len(result.labels)} labels; "
@@ -61,23 +61,20 @@ def print_figures(
 
 
 def print_insight(console: Console, model: Any, examples: int, sources: Iterable[str] = ()) -> None:  # noqa: ANN401
-    """Print which labels help which and when each drifted, if the learner can tell."""
-    if not hasattr(model, "transfer_matrix") or not hasattr(model, "concepts"):
-        return
+    """Print which labels help which, and when each label drifted."""
     shares = model.transfer_matrix()
     if any(share > 0 and giver != (None, label) for label, row in shares.items() for giver, share in row.items()):
         _print_transfer(console, shares)
+        models = model.counts()["models"]
         print_plainly(
             console,
-            f"with all {model.counts()['models']} sub-classifiers alike, each would have "
-            f"{1 / model.counts()['models']:.1%}; a label has one for each of its concepts\n"
-            f"on average {model.aswr():.0%} of the weight on a label is of other labels and streams (ASWR)",
+            f"uniform share: {1 / models:.1%} ({models} sub-classifiers; a label has one per concept)\n"
+            f"on average {model.aswr():.0%} of the weight for a label comes from other labels and streams (ASWR)",
         )
     _print_drifts(console, model.concepts(), examples)
     for source in dict.fromkeys(sources):
-        times = model.concepts(source)
-        drifts = sum(len(of_label) for of_label in times.values())
-        drifted = sum(bool(of_label) for of_label in times.values())
+        times = model.concepts(source).values()
+        drifts, drifted = sum(map(len, times)), sum(map(bool, times))
         print_plainly(console, f"source {source}: {drifts} drifts, in {drifted} of {len(times)} labels")
 
 
@@ -87,14 +84,12 @@ def print_next(console: Console, method: str, command: Sequence[str], published:
     Parameters
     ----------
     console
-        Where to.
+        Where to print.
     method, command
-        What was run: the method, and the command without method and settings.
+        The method that was run, and the command without method and settings.
     published
-        Whether it ran one of the paper's data sets.
+        Whether the stream is one of the paper's data sets.
     """
-    stream = command[2]
-    other = "slashdot" if stream.lower() == "yeast" else "yeast"
     ours = method == DEFAULT_METHOD
     same = [*command] if ours else [*command, "--method", method]
     transferring = [*command, "--method", "br-marlene"]
@@ -105,12 +100,12 @@ def print_next(console: Console, method: str, command: Sequence[str], published:
     else:
         tips = [([*command, "--method", "br-resampled"], "the same, without transfer")]
     if published:
-        closest = transferring if ours else same
-        tips.append(([*closest, *CLOSEST_SETTINGS], "like the paper's figures"))
+        other = "slashdot" if command[2].lower() == "yeast" else "yeast"
+        tips.append(([*(transferring if ours else same), *CLOSEST_SETTINGS], "closest to the paper's scores"))
         tips.append((["marlene", "run", other], "another of its data sets"))
     else:
         tips.append(([*same, "--drift", "none"], "the same, without a reaction to drift"))
-        tips.append(([*same, "--checkpoint", "run.npz"], "keeps its state; stopped and run again, it goes on"))
+        tips.append(([*same, "--checkpoint", "run.npz"], "saves its state; run again, it resumes"))
     console.print("\nwhat to try next")
     width = max(len(shlex.join(words)) for words, _ in tips)
     beside = width + max(len(why) for _, why in tips) + 4 <= console.width
@@ -120,31 +115,32 @@ def print_next(console: Console, method: str, command: Sequence[str], published:
 
 
 def _print_transfer(console: Console, shares: Shares) -> None:
-    givers = _with_sources_as_one(shares)
+    """Print the shares of other labels: all of them if they are few or fit a matrix, else the largest."""
+    givers = _by_giver(shares)
     helped = {
         label: {giver: share for giver, share in row.items() if share > 0 and giver != label}
         for label, row in givers.items()
     }
     console.print("\nwhich labels help which")
     if sum(len(row) for row in helped.values()) < len(shares):
-        print_plainly(console, "what was learnt of other labels carries part of the vote on these, in % of the weight")
-        console.print(_few(helped))
+        print_plainly(console, "labels with votes from other labels, and the share of these, in % of the weight")
+        table = _table("", "")
+        for label, row in helped.items():
+            if row:
+                table.add_row(Text(_short(label)), Text(_largest(row)))
+        console.print(table)
         alone = sum(not row for row in helped.values())
         print_plainly(console, f"{alone} of {len(shares)} labels are voted on by their own sub-classifiers alone")
     elif len(shares) <= MOST and len(next(iter(givers.values()))) <= MOST:
-        print_plainly(
-            console, "row: a label; column: what was learnt of which label carries the vote on it, in % of the weight"
-        )
+        print_plainly(console, "row: the label voted on; column: the label that votes, in % of the weight")
         console.print(_matrix(givers))
     else:
-        print_plainly(
-            console, "what was learnt of these labels carries most of the votes on other labels, in % of the weight"
-        )
+        print_plainly(console, "labels with the largest share in the votes on other labels, in % of the weight")
         console.print(_strongest(givers))
 
 
-def _with_sources_as_one(shares: Shares) -> dict[str, dict[str, float]]:
-    """Return the shares by name: of every target label, and of every source as a whole."""
+def _by_giver(shares: Shares) -> dict[str, dict[str, float]]:
+    """Return the shares by name: one for every target label, and one for every source as a whole."""
     result: dict[str, dict[str, float]] = {}
     for label, row in shares.items():
         sums = {str(other): 0.0 for other in shares}
@@ -155,25 +151,10 @@ def _with_sources_as_one(shares: Shares) -> dict[str, dict[str, float]]:
     return result
 
 
-def _few(helped: Mapping[str, Mapping[str, float]]) -> Table:
-    """Return a table of the labels that are helped, and by whom."""
-    table = Table(box=None, padding=(0, 1), pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True, overflow="crop")
-    table.add_column(overflow="fold")
-    for label, row in helped.items():
-        if row:
-            best = sorted(row.items(), key=lambda item: -item[1])
-            table.add_row(Text(_short(label)), Text(", ".join(f"{_short(name)} {share:.0%}" for name, share in best)))
-    return table
-
-
-def _matrix(shares: Mapping[str, Mapping[str, float]]) -> Table:
+def _matrix(shares: NamedShares) -> Table:
     number = {name: i + 1 for i, name in enumerate(next(iter(shares.values())))}
     largest = max(share for row in shares.values() for share in row.values())
-    table = Table(box=None, padding=(0, 1), pad_edge=False)
-    table.add_column("", no_wrap=True, overflow="crop")
-    for name, i in number.items():
-        table.add_column(Text(str(i) if name in shares else _short(name)), justify="right", overflow="fold")
+    table = _table("", *(str(i) if name in shares else _short(name) for name, i in number.items()), justify="right")
     for label, row in shares.items():
         cells = [_cell(share, largest, own=giver == label) for giver, share in row.items()]
         table.add_row(Text(f"{number[label]:2} {_short(label)}"), *cells)
@@ -185,21 +166,17 @@ def _cell(share: float, largest: float, own: bool) -> Text:
     return Text(f"{100 * share:.0f}" if share > 0 else "-", f"{SHADES[level]} underline" if own else SHADES[level])
 
 
-def _strongest(shares: Mapping[str, Mapping[str, float]]) -> Table:
-    """Return a table of those who give most, and to whom."""
+def _strongest(shares: NamedShares) -> Table:
+    """Return a table of the labels that give most, and to which labels."""
     given = {
         giver: {label: row[giver] for label, row in shares.items() if label != giver}
         for giver in next(iter(shares.values()))
     }
     mean = {giver: sum(row.values()) / max(1, len(row)) for giver, row in given.items()}
-    table = Table(box=None, padding=(0, 1), pad_edge=False)
-    table.add_column("label", no_wrap=True, overflow="crop")
-    table.add_column("mean share", justify="right", overflow="fold")
-    table.add_column("most for", overflow="fold")
+    table = _table("label", "mean share", "most for")
     for giver in sorted(mean, key=lambda giver: -mean[giver])[: MOST - 5]:
-        best = sorted(given[giver].items(), key=lambda item: -item[1])[:3]
-        most_for = ", ".join(f"{_short(label)} {share:.0%}" for label, share in best if share > 0)
-        table.add_row(Text(_short(giver)), f"{mean[giver]:.1%}", Text(most_for))
+        row = {label: share for label, share in given[giver].items() if share > 0}
+        table.add_row(Text(_short(giver)), f"{mean[giver]:10.1%}", Text(_largest(row, 3)))
     return table
 
 
@@ -214,21 +191,17 @@ def _print_drifts(console: Console, concepts: Mapping[Hashable, Sequence[int]], 
     listed = {label: _some(drifted[label]) for label in drifted if label in shown}
     beside = max(len(_short(label)) for label in listed) + max(len(times) for times in listed.values()) + 6
     width = max(10, min(TIMELINE, console.width - beside))
-    table = Table(box=None, padding=(0, 1), pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True, overflow="crop")
-    table.add_column(no_wrap=True, overflow="crop")
-    table.add_column(overflow="fold")
+    table = _table("", "", "", fixed=2)
     for label, times in listed.items():
         places = {min(width - 1, time * width // max(1, examples)) for time in drifted[label]}
         timeline = Text("".join(mark if place in places else line for place in range(width)))
         timeline.highlight_words([mark], "bold red")
         table.add_row(Text(_short(label)), timeline, times)
     console.print(table)
-    rest = len(concepts) - len(drifted)
     if len(drifted) > len(shown):
         print_plainly(console, f"{len(drifted) - len(shown)} more labels drifted less often")
-    if rest:
-        print_plainly(console, f"{rest} of {len(concepts)} labels did not drift")
+    if len(concepts) > len(drifted):
+        print_plainly(console, f"{len(concepts) - len(drifted)} of {len(concepts)} labels did not drift")
 
 
 def _some(times: Sequence[int]) -> str:
@@ -236,10 +209,27 @@ def _some(times: Sequence[int]) -> str:
     return ", ".join(str(time) for time in times[:TIMES]) + more
 
 
+def _largest(row: Mapping[str, float], most: int | None = None) -> str:
+    """Return names with their shares, the largest first."""
+    ordered = sorted(row.items(), key=lambda item: -item[1])[:most]
+    return ", ".join(f"{_short(name)} {share:.0%}" for name, share in ordered)
+
+
 def _short(name: str) -> str:
     return name if len(name) <= NAME_WIDTH else name[: NAME_WIDTH - 2] + ".."
 
 
-def print_plainly(console: Console, text: str, style: str | None = None) -> None:
-    """Print text as it is: names are not markup, and commands and paths are not to be broken into lines."""
-    console.print(text, markup=False, highlight=False, style=style, soft_wrap=True)
+def _table(*headings: str, fixed: int = 1, justify: Any = "left") -> Table:  # noqa: ANN401 (one of rich's words)
+    """Return a table without lines whose first `fixed` columns do not wrap."""
+    table = Table(box=None, padding=(0, 1), pad_edge=False, show_header=any(headings))
+    for position, heading in enumerate(headings):
+        if position < fixed:
+            table.add_column(Text(heading), no_wrap=True, overflow="crop")
+        else:
+            table.add_column(Text(heading), overflow="fold", justify=justify)
+    return table
+
+
+def print_plainly(console: Console, text: str, style: str = "") -> None:
+    """Print text as it is: without markup in names, and without line breaks in commands and titles."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True, style=style)

@@ -14,8 +14,9 @@ from rich.console import Console
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
+from marlene.cli._options import FeaturesOption, JsonOption, LabelsOption, LimitOption, label_choice
 from marlene.cli._progress import bytes_progress, run_progress
-from marlene.cli._report import print_figures, print_insight, print_next
+from marlene.cli._report import print_insight, print_next, print_scores
 from marlene.evaluation import prequential
 from marlene.evaluation._prequential import load_kernels
 from marlene.evaluation._result import dump_json
@@ -25,7 +26,6 @@ from marlene.learners._methods import DEFAULT_METHOD, RIVER
 from marlene.streams import load
 
 if TYPE_CHECKING:
-    from marlene.evaluation import PrequentialResult
     from marlene.streams import Stream
 
 INTERRUPTED = 130
@@ -33,41 +33,36 @@ INTERRUPTED = 130
 
 def run(
     stream: Annotated[str, typer.Argument(help="A data set's name (see `marlene datasets`), or a file.")],
-    labels: Annotated[
-        str | None, typer.Option(help="Label columns of a file: patterns like 'is_*,spam', or a number as in MEKA.")
-    ] = None,
+    labels: LabelsOption = None,
     method: Annotated[str, typer.Option(help="See `marlene methods`.")] = DEFAULT_METHOD,
-    seed: Annotated[int, typer.Option(help="What the method's random numbers depend on.")] = 1,
-    features: Annotated[str, typer.Option(help="auto, numeric, or binary (whether a value is non-zero).")] = "auto",
+    seed: Annotated[int, typer.Option(help="Seed of the method's random numbers.")] = 1,
+    features: FeaturesOption = "auto",
     drift: Annotated[str | None, typer.Option(help="Drift detector: ddm-oci (default), ddm, adwin, none.")] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of the method, such as pairs=5; several may be given."),
+        typer.Option("--set", help="A parameter of the method, such as pairs=5; may be given several times."),
     ] = None,
     source: Annotated[
-        list[str] | None, typer.Option(help="A stream learnt whole before the target; may be given several times.")
+        list[str] | None, typer.Option(help="A stream to learn whole before the target; may be given several times.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N examples.")] = None,
-    window: Annotated[int | None, typer.Option(min=1, help="Window of the figures; default a tenth.")] = None,
+    limit: LimitOption = None,
+    window: Annotated[int | None, typer.Option(min=1, help="Window of the scores; default a tenth.")] = None,
     start: Annotated[
         int | None, typer.Option(min=-1, help="Score examples with an index greater than N; default a twentieth.")
     ] = None,
     delay: Annotated[int, typer.Option(min=0, help="Labels arrive N examples late.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    json: JsonOption = False,
     predictions: Annotated[
         Path | None, typer.Option(help="Write pred, proba and truth of every example to this npz file.")
     ] = None,
     checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="Keep the state in this file; run again with it, a run that was stopped goes on."),
+        Path | None, typer.Option(help="Save the state to this file; resume from it if it exists.")
     ] = None,
     every: Annotated[
-        int | None, typer.Option(min=1, help="Write the checkpoint every N examples; default every 10 s or so.")
+        int | None, typer.Option(min=1, help="Write the checkpoint every N examples; default about every 10 s.")
     ] = None,
 ) -> None:
     """Test-then-train a method over a stream and print its G-Means."""
-    if features not in ("auto", "numeric", "binary"):
-        raise MarleneError(f"--features {features!r} is not one of auto, numeric, binary")
     if every is not None and checkpoint is None:
         raise MarleneError("--every says how often a checkpoint is written: it needs --checkpoint FILE")
     for option, path in (("--predictions", predictions), ("--checkpoint", checkpoint)):
@@ -76,57 +71,50 @@ def run(
     model = create(method, seed, drift=drift, **_parsed(settings or []))
     load_kernels(model)
     base = memory_mb()
-    loaded = _load(stream, labels, features, limit)
+    target = _load(stream, labels, features, limit)
     sources = [_load(name, labels, features, None) for name in source or []]
     before = time.process_time()
+    given: dict[str, Any] = {"method": method, "seed": seed, "sources": sources}
+    given |= {"window": window, "start": start, "delay": delay, "checkpoint": checkpoint, "every": every}
     try:
-        with run_progress(f"{method} on {loaded.name}") as show:
-            result = prequential(
-                model,
-                loaded,
-                window=window,
-                start=start,
-                delay=delay,
-                callbacks=[show],
-                method=method,
-                seed=seed,
-                sources=sources,
-                checkpoint=checkpoint,
-                every=every,
-            )
+        with run_progress(f"{method} on {target.name}") as show:
+            result = prequential(model, target, callbacks=[show], **given)
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
         if isinstance(error, MarleneError) or not method.startswith(RIVER):
             raise
-        raise MarleneError(f"{method} cannot learn {loaded.name}: {error}") from error
+        raise MarleneError(f"{method} cannot learn {target.name}: {error}") from error
     result = replace(result, base_rss_mb=base, cpu_seconds=before + result.cpu_seconds)
     try:
-        _save_predictions(result, predictions)
+        if predictions is not None:
+            result.save_predictions(predictions)
+    except OSError as error:
+        raise MarleneError(f"--predictions {predictions}: {error.strerror}") from error
     finally:
         if json:
             print(dump_json(result.report()))
         else:
             console = Console()
-            usual = (limit, window, start, delay, source) == (None, None, None, 0, None) and not result.stopped
-            published = _published(method, stream.lower()) if usual else ("", ())
-            print_figures(console, result, len(loaded), *published)
+            comparable = (limit, window, start, delay, source) == (None, None, None, 0, None) and not result.stopped
+            heading, published = _published(method, stream.lower()) if comparable else ("", ())
+            print_scores(console, result, len(target), heading, published)
             if hasattr(model, "transfer_matrix") and result.examples:
                 print_insight(console, model, result.examples, [given.name for given in sources])
                 named = ["--labels", labels] if labels else []
                 learnt = [word for name in source or [] for word in ("--source", name)]
-                print_next(console, method, ["marlene", "run", stream, *named, *learnt], bool(published[1]))
+                print_next(console, method, ["marlene", "run", stream, *named, *learnt], bool(published))
     if result.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
 
 
 def _published(method: str, stream: str) -> tuple[str, tuple[float, ...]]:
-    """Return what to compare with: the method's own figures in the paper, or the best there for the method of ours."""
+    """Return the paper's scores to compare with: the best ones for our own method, else those of the method."""
     if method == DEFAULT_METHOD:
         return "best in the paper", paper.best(stream)
     return "the paper's", paper.scores(method, stream)
 
 
 def _parsed(settings: list[str]) -> dict[str, Any]:
-    """Return parameters by name; what looks like a number is one."""
+    """Return parameters by name; a text of digits becomes a number."""
     found: dict[str, Any] = {}
     for setting in settings:
         name, separator, text = setting.partition("=")
@@ -137,7 +125,7 @@ def _parsed(settings: list[str]) -> dict[str, Any]:
 
 
 def _refuse_unwritable(option: str, path: Path) -> None:
-    """Say so before the run rather than after it."""
+    """Refuse, before the run, a file that could not be written after it."""
     folder = path.absolute().parent
     if not folder.is_dir():
         raise MarleneError(f"{option} {path}: there is no folder {folder}")
@@ -148,20 +136,10 @@ def _refuse_unwritable(option: str, path: Path) -> None:
 
 
 def _load(source: str, labels: str | None, features: str, limit: int | None) -> Stream:
-    chosen = int(labels) if labels is not None and labels.removeprefix("-").isdecimal() else labels
     with bytes_progress(f"downloading {source}") as progress:
-        loaded = load(source, labels=chosen, features=features, limit=limit, progress=progress)
+        loaded = load(source, labels=label_choice(labels), features=features, limit=limit, progress=progress)
     never = [label for label, column in zip(loaded.labels, loaded.Y.T, strict=True) if not (column == 1).any()]
     if never:
         names = ", ".join(never[:5]) + (", …" if len(never) > 5 else "")
         print(f"marlene: warning: {len(never)} of {len(loaded.labels)} labels never occur: {names}", file=sys.stderr)
     return loaded
-
-
-def _save_predictions(result: PrequentialResult, path: Path | None) -> None:
-    if path is None:
-        return
-    try:
-        result.save_predictions(path)
-    except OSError as error:
-        raise MarleneError(f"--predictions {path}: {error.strerror}") from error

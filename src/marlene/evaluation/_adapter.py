@@ -1,4 +1,4 @@
-"""Every model as one that takes blocks of rows."""
+"""One interface for all models: blocks of rows in, probabilities and predictions out."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from marlene._common.errors import MarleneError
 from marlene._common.river import shares
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from marlene._common.arrays import Floats, Labels
     from marlene.streams import Stream
 
 
 @runtime_checkable
 class ArrayLearner(Protocol):
-    """What prequential evaluation asks of a model that takes arrays."""
+    """A model that takes arrays: what prequential evaluation needs of it."""
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, row after row; return the probability of every label of every row."""
@@ -34,7 +36,7 @@ class ArrayLearner(Protocol):
 
 @runtime_checkable
 class Decider(Protocol):
-    """A `ArrayLearner` that decides itself, and not by whether a probability is above 0.5."""
+    """An `ArrayLearner` with its own decision rule. Others predict a label if its probability is above 0.5."""
 
     def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Predict, then learn, row after row; return the probability and the prediction of every label."""
@@ -49,64 +51,66 @@ def tested(learner: ArrayLearner, X: Any, Y: Any) -> tuple[Floats, Labels]:  # n
     """Let a learner predict, then learn; return probabilities and predictions."""
     if isinstance(learner, Decider):
         return learner.decide_then_train(X, Y)
-    probabilities = learner.test_then_train(X, Y)
-    return probabilities, (probabilities > 0.5).astype(np.int8)
+    return _above_half(learner.test_then_train(X, Y))
 
 
 def decided(learner: ArrayLearner, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
     """Let a learner predict; return probabilities and predictions."""
     if isinstance(learner, Decider):
         return learner.decide_many(X)
-    probabilities = learner.predict_proba_many(X)
+    return _above_half(learner.predict_proba_many(X))
+
+
+def _above_half(probabilities: Floats) -> tuple[Floats, Labels]:
     return probabilities, (probabilities > 0.5).astype(np.int8)
 
 
 def as_block_learner(model: Any, stream: Stream) -> ArrayLearner:  # noqa: ANN401
-    """Return the model itself if it takes blocks, else in a wrapper that hands it row after row."""
+    """Return a model that takes blocks as it is, any other in a wrapper that passes it row after row."""
     multi_label = callable(getattr(model, "learn_one", None)) and callable(getattr(model, "predict_one", None))
     if isinstance(model, (type, base.Classifier)) or not multi_label:
         raise MarleneError(
             f"{model!r} is not a River-style multi-label model; BinaryRelevance makes one of a single-label classifier"
         )
-    return model if isinstance(model, ArrayLearner) else RowsForRiver(model, stream.as_example, stream.labels)
+    return model if isinstance(model, ArrayLearner) else RowsForRiver(model, stream)
 
 
 class RowsForRiver:
-    """A River-style model in the shape of a `ArrayLearner`.
+    """A River-style model as an `ArrayLearner`.
 
     Parameters
     ----------
     model
         Has `learn_one` and `predict_proba_one` or at least `predict_one`, over dictionaries.
-    as_dict
-        Turns a row of the stream's `X` into the dictionary of an example.
-    labels
-        The stream's labels.
+    stream
+        The stream whose rows and labels become dictionaries.
     """
 
-    def __init__(self, model: Any, as_dict: Any, labels: tuple[str, ...]) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, stream: Stream) -> None:  # noqa: ANN401
         self._model = model
         self._predict_proba = getattr(model, "predict_proba_one", _not_offered)
-        self._as_dict = as_dict
-        self._labels = labels
+        self._as_example = stream.as_example
+        self._labels = stream.labels
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, row after row."""
         probabilities = np.empty((len(Y), len(self._labels)))
-        for row in range(len(Y)):
-            x = self._as_dict(X[[row]])
+        for row, x in enumerate(self._examples(X)):
             probabilities[row] = self._predict(x)
             self._learn(x, Y[row])
         return probabilities
 
     def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
         """Predict row after row."""
-        return np.array([self._predict(self._as_dict(X[[row]])) for row in range(X.shape[0])])
+        return np.array([self._predict(x) for x in self._examples(X)])
 
     def learn_many(self, X: Any, Y: Any) -> None:  # noqa: ANN401
         """Learn row after row."""
-        for row in range(len(Y)):
-            self._learn(self._as_dict(X[[row]]), Y[row])
+        for x, y in zip(self._examples(X), Y, strict=True):
+            self._learn(x, y)
+
+    def _examples(self, X: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
+        return (self._as_example(X[[row]]) for row in range(X.shape[0]))
 
     def _predict(self, x: dict[str, Any]) -> list[float]:
         try:

@@ -1,4 +1,4 @@
-"""A run on disk: learner, position and figures in one file, from which it goes on to the bit."""
+"""Checkpoints: learner, position and scores of a run in one file, from which it resumes to the bit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import load_state, save_state
+from marlene._common.states import arrays_under, restore_file, save_state, with_prefix
 from marlene.kernels.compile import sources_hash
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 KIND = "marlene-checkpoint"
-VERSION = 1
+VERSION = 2
 SECONDS_BETWEEN = 10.0
-# With this many times the length of a write between two of them, writing costs at most a twentieth of a run.
+# Learn at least this many times as long as the last write took: writing then costs at most a twentieth of a run.
 TIMES_A_WRITE = 20
 LEARNER = "learner."
-# What is compared but means nothing to a reader.
+# In words, what a checksum is of: the checksum itself would tell a reader nothing.
 DIGESTS = {
     "data": "the examples",
     "sources": "the sources",
@@ -40,36 +40,36 @@ DIGESTS = {
 
 
 class ResumableRun(Protocol):
-    """What a checkpoint asks of the run it keeps."""
+    """What a checkpoint needs of the run it saves."""
 
     done: int
     learn_seconds: float
     finished: bool
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return position, times and figures."""
+        """Return position, times and scores."""
         ...
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Go back to what `state` gave."""
+        """Return to a state that `state` gave."""
         ...
 
 
 class Checkpoint:
-    """The file of one run.
+    """The checkpoint file of one run.
 
     Parameters
     ----------
     path
         The file; it need not exist yet.
     every
-        Write after every so many examples. None: now and then, so that writing costs little.
+        Write after every so many examples. None: from time to time, so that writing costs little.
     model
-        The learner, as it is before the run.
+        The learner, before the run.
     stream, sources
-        What it will learn.
+        The streams it will learn.
     settings
-        What else the outcome depends on, by name.
+        Everything else that the result depends on, by name.
     """
 
     def __init__(
@@ -100,60 +100,56 @@ class Checkpoint:
         self._pause = SECONDS_BETWEEN
 
     def resume(self, run: ResumableRun) -> bool:
-        """Bring learner and run to where the file left them; False if there is no file yet."""
+        """Bring learner and run to the state in the file; return False if there is no file yet."""
         if not self.path.exists():
             return False
-        settings, arrays = load_state(self.path, KIND, VERSION)
-        self._refuse_other_runs(settings.get("identity"))
-        try:
-            learner = {name.removeprefix(LEARNER): a for name, a in arrays.items() if name.startswith(LEARNER)}
-            restored = type(self._model).from_state(settings["learner"], learner)
-            run.restore(settings["run"], {name: a for name, a in arrays.items() if not name.startswith(LEARNER)})
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise MarleneError(f"{self.path}: damaged, or not a checkpoint ({error})") from error
-        # The caller holds this learner, so it is filled rather than replaced; its parameters are the same already.
+
+        def restore(content: dict[str, Any], arrays: Arrays) -> Any:  # noqa: ANN401 (a learner)
+            self._refuse_other_runs(content["identity"])
+            restored = type(self._model).from_state(content["learner"], arrays_under(arrays, LEARNER))
+            run.restore(content["run"], arrays)
+            return restored
+
+        restored = restore_file(self.path, KIND, VERSION, restore)
+        # The caller holds this learner: fill it, do not replace it. Its parameters are the same already.
         parameters = inspect.signature(type(self._model)).parameters
         vars(self._model).update({name: v for name, v in vars(restored).items() if name not in parameters})
         self._note(run)
         return True
 
     def offer(self, run: ResumableRun) -> None:
-        """Write the file if it is time to."""
+        """Write the file if it is time."""
         by_time = run.learn_seconds - self._learnt >= self._pause
         by_number = self._every is not None and run.done % self._every == 0
         if run.done > self._done and (by_time if self._every is None else by_number):
             self._write(run)
 
     def close(self, run: ResumableRun) -> None:
-        """Write the file unless it says all already."""
+        """Write the file unless it is up to date."""
         if (run.done, run.finished) != (self._done, self._finished):
             self._write(run)
 
     def _write(self, run: ResumableRun) -> None:
-        """Write the file, whole or not at all."""
         began = time.perf_counter()
         header, arrays = run.state()
         learner, learnt = self._model.state()
         content = {"identity": self._identity, "run": header, "learner": learner}
-        arrays |= {LEARNER + name: array for name, array in learnt.items()}
-        save_state(self.path, KIND, VERSION, content, arrays)
+        save_state(self.path, KIND, VERSION, content, arrays | with_prefix(learnt, LEARNER))
         self._note(run)
         self._pause = max(SECONDS_BETWEEN, TIMES_A_WRITE * (time.perf_counter() - began))
 
     def _note(self, run: ResumableRun) -> None:
-        """Remember what is in the file."""
+        """Remember which state is in the file."""
         self._done, self._finished, self._learnt = run.done, run.finished, run.learn_seconds
 
-    def _refuse_other_runs(self, found: object) -> None:
-        if not isinstance(found, dict):
-            raise MarleneError(f"{self.path}: damaged, or not a checkpoint")
-        # By way of JSON, which knows no tuples.
+    def _refuse_other_runs(self, found: Mapping[str, Any]) -> None:
+        # Through JSON, which turns tuples into lists.
         wanted = json.loads(json.dumps(self._identity))
         other = [key for key in wanted if found.get(key) != wanted[key]]
         if other:
             told = [DIGESTS.get(key) or f"{key} {found.get(key)} instead of {wanted[key]}" for key in other]
             raise MarleneError(
-                f"{self.path}: the checkpoint of another run, which differs in {', '.join(told)}; "
+                f"the checkpoint of another run, which differs in {', '.join(told)}; "
                 "nothing was changed: give another file, or remove this one"
             )
 

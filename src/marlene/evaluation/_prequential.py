@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
+from marlene._common.states import arrays_under, with_prefix
 from marlene.evaluation._adapter import as_block_learner, decided, tested
 from marlene.evaluation._checkpoint import Checkpoint
-from marlene.evaluation._result import FIGURES, PrequentialResult
-from marlene.metrics import Scores
+from marlene.evaluation._result import PrequentialResult
+from marlene.metrics import TRACE, Scores
 
 if TYPE_CHECKING:
     import os
@@ -31,20 +32,20 @@ SECONDS_PER_BLOCK = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a callback is told after every block of examples.
+    """The argument of a callback, after every block of examples.
 
     Parameters
     ----------
     done, total
-        Examples predicted so far, and in all.
+        Examples predicted so far, and all examples.
     current
-        The four windowed figures as they stand now (empty before the first scored example).
+        The four windowed scores now (empty before the first scored example).
     mean
         Their means over the scored steps so far.
     learn_seconds
         CPU time of the test-then-train calls so far.
     resumed
-        Examples that were predicted before, by the run that this one goes on with.
+        Examples that were predicted before the checkpoint that this run resumes from.
     """
 
     done: int
@@ -78,30 +79,29 @@ def prequential(
     stream
         The examples, in their order.
     window
-        Number of latest examples a windowed figure is taken over. Default: a tenth of the stream.
+        Number of latest examples that a windowed score is computed from. Default: a tenth of the stream.
     start
         Examples with an index (from 0) greater than this are scored; -1 scores all. Default: a twentieth of the
         stream, so that chunk-based methods have had their first chunk.
     delay
         Number of further examples that are predicted before the labels of an example arrive.
     callbacks
-        Called after every block of examples; one that returns True ends the run.
+        Called after every block of examples. If one returns True, the run ends.
     method, seed
         Recorded in the result. Default: the model's class name, and none.
     sources
-        Streams that are learnt whole, in this order, before the first example is predicted.
+        Streams to learn whole, in this order, before the first example is predicted.
     checkpoint
-        A file that the state of learner and evaluation is kept in. If it is there already, the run goes on where that
-        one stopped, and its outcome is, to the bit, that of a run that never stopped; times add up. The file of
-        another run is refused.
+        A file for the state of learner and evaluation. If it exists, the run resumes from it, and the result is to the
+        bit that of a run without interruption; times add up. The checkpoint of another run is refused.
     every
-        Write the checkpoint after every so many examples. Default: after some 10 s of learning, or less often where
+        Write the checkpoint after every so many examples. Default: after about 10 s of learning, less often if
         writing takes long; and at the end.
 
     Returns
     -------
     PrequentialResult
-        Figures, traces, times and memory. Ctrl-C ends the run early; what was reached so far is returned.
+        Scores, traces, times and memory. Ctrl-C ends the run early; the result then covers the examples so far.
 
     Examples
     --------
@@ -112,10 +112,10 @@ def prequential(
     (0.769, (2296, 4))
     """
     n = len(stream)
-    window = max(1, n // 10) if window is None else _at_least(1, "window", window)
-    start = n // 20 if start is None else _at_least(-1, "start", start)
-    delay = _at_least(0, "delay", delay)
-    every = None if every is None else _at_least(1, "every", every)
+    window = max(1, n // 10) if window is None else whole_number(window, "window", 1)
+    start = n // 20 if start is None else whole_number(start, "start", -1)
+    delay = whole_number(delay, "delay", 0)
+    every = None if every is None else whole_number(every, "every", 1)
     if every is not None and checkpoint is None:
         raise MarleneError("every= says how often a checkpoint is written, but there is no checkpoint=")
     method = method or type(model).__name__
@@ -131,7 +131,7 @@ def prequential(
     run.begin()
     try:
         if saved is None or not saved.resume(run):
-            _make_ready(model, stream, sources)
+            _prepare(model, stream, sources)
         stopped = _go_through(run, delay, callbacks, saved)
     except KeyboardInterrupt:
         stopped = "interrupted"
@@ -144,31 +144,30 @@ def prequential(
         examples=run.done,
         features=len(stream.features),
         labels=stream.labels,
-        window=run.window,
-        start=run.start,
+        window=window,
+        start=start,
         delay=delay,
         stopped=stopped,
-        figures=run.mean(),
+        scores=run.mean(),
         overall=run.overall.as_dict(),
         models=int(counts.get("models", 0)),
         drifts=int(counts.get("drifts", 0)),
-        cpu_seconds=run.cpu_seconds,
-        wall_seconds=run.wall_seconds,
-        learn_seconds=run.learn_seconds,
-        peak_rss_mb=run.peak_rss_mb,
         base_rss_mb=base,
+        truth=stream.Y[: run.done],
+        **run.costs(),
         **run.traces(),
     )
 
 
 def load_kernels(model: MultiLabelClassifier) -> None:
-    """Compile or load what the run will call, so that no time or memory of it counts as the learner's."""
+    """Compile or load the kernels now, so that their time and memory do not count as the learner's."""
     Scores(1, window=1).update_many(np.zeros((1, 1)), np.zeros((1, 1)), trace=True)
     if hasattr(model, "load_kernels"):
         model.load_kernels()
 
 
-def _make_ready(model: Any, stream: Stream, sources: Sequence[Stream]) -> None:  # noqa: ANN401 (some can be told)
+def _prepare(model: Any, stream: Stream, sources: Sequence[Stream]) -> None:  # noqa: ANN401 (may have more methods)
+    """Teach the sources and announce the target, if the model has the methods."""
     for source in sources:
         model.declare(source.features, source.labels, stream=source.name)
         model.learn_many(source.X, source.Y, stream=source.name)
@@ -181,7 +180,7 @@ def _make_ready(model: Any, stream: Stream, sources: Sequence[Stream]) -> None: 
 def _go_through(
     run: _Run, delay: int, callbacks: Sequence[Callable[[Progress], bool | None]], saved: Checkpoint | None
 ) -> str:
-    """Run to the end, or until a callback has had enough; return what ended the run early."""
+    """Run to the end, or until a callback returns True; return what ended the run early."""
     stopped = ""
     for progress in run.blocks(delay):
         answers = [callback(progress) for callback in callbacks]
@@ -195,20 +194,13 @@ def _go_through(
     return stopped
 
 
-def _at_least(least: int, name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise MarleneError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    return int(value)
-
-
 class _Run:
-    """The state of one evaluation: what was predicted so far, and how well."""
+    """The state of one evaluation: predictions and scores so far."""
 
     def __init__(self, model: MultiLabelClassifier, stream: Stream, window: int, start: int, every: int | None) -> None:
         n, n_labels = stream.Y.shape
         self.stream = stream
         self.learner = as_block_learner(model, stream)
-        self.window = window
         self.start = start
         self.every = every
         self.done = 0
@@ -219,32 +211,26 @@ class _Run:
         self.overall = Scores(n_labels)
         self.proba = np.empty((n, n_labels), dtype=np.float32)
         self.pred = np.empty((n, n_labels), dtype=np.int8)
-        self.steps = np.empty((max(0, n - start - 1), len(FIGURES)))
+        self.steps = np.empty((max(0, n - start - 1), len(TRACE)))
         self.scored = 0
         self._earlier_peak = 0.0
 
     def begin(self, cpu_seconds: float = 0.0, wall_seconds: float = 0.0) -> None:
-        """Start the clocks, at what they showed before."""
+        """Start the clocks, at the times of the run before."""
         self._began_cpu = time.process_time() - cpu_seconds
         self._began_wall = time.perf_counter() - wall_seconds
 
-    @property
-    def cpu_seconds(self) -> float:
-        """CPU time since the beginning."""
-        return time.process_time() - self._began_cpu
-
-    @property
-    def wall_seconds(self) -> float:
-        """Wall-clock time since the beginning."""
-        return time.perf_counter() - self._began_wall
-
-    @property
-    def peak_rss_mb(self) -> float:
-        """Memory of the process at its peak."""
-        return max(self._earlier_peak, memory_mb(peak=True))
+    def costs(self) -> dict[str, Any]:
+        """Return CPU time, wall-clock time and peak memory since the beginning, and CPU time of learning."""
+        return {
+            "cpu_seconds": time.process_time() - self._began_cpu,
+            "wall_seconds": time.perf_counter() - self._began_wall,
+            "learn_seconds": self.learn_seconds,
+            "peak_rss_mb": max(self._earlier_peak, memory_mb(peak=True)),
+        }
 
     def blocks(self, delay: int) -> Iterator[Progress]:
-        """Run to the end; between two blocks, learner and figures stand where every example done is accounted for."""
+        """Run to the end; between two blocks, learner and scores include all examples done."""
         if self.resumed:
             yield self._progress()
         if not self.finished:
@@ -252,7 +238,7 @@ class _Run:
             self.finished = True
 
     def _undelayed(self) -> Iterator[Progress]:
-        """Run in blocks, each one call, that grow until a call takes a noticeable time."""
+        """Run in blocks, one call each; blocks grow until a call takes `SECONDS_PER_BLOCK`."""
         n, size = len(self.stream), 1
         while self.done < n:
             stop = min(n, self.done + size)
@@ -264,7 +250,7 @@ class _Run:
             size = max(1, min(4 * size, int((stop - rows.start) * SECONDS_PER_BLOCK / max(spent, 1e-3))))
 
     def _delayed(self, delay: int) -> Iterator[Progress]:
-        """Run example by example; labels that are still under way at the end are learnt then."""
+        """Run example by example; at the end, learn the labels that are still delayed."""
         n, reported = len(self.stream), self.learn_seconds
         delay = min(delay, n)
         for t in range(self.done, n + delay):
@@ -306,48 +292,40 @@ class _Run:
         self.done = end
 
     def mean(self) -> dict[str, float]:
-        """Return the mean of every figure over the scored steps; NaN if there are none."""
+        """Return the mean of every score over the scored steps; NaN if there are none."""
         if not self.scored:
-            return dict.fromkeys(FIGURES, float("nan"))
-        return dict(zip(FIGURES, self.steps[: self.scored].mean(axis=0).tolist(), strict=True))
+            return dict.fromkeys(TRACE, float("nan"))
+        return dict(zip(TRACE, self.steps[: self.scored].mean(axis=0).tolist(), strict=True))
 
     def _progress(self) -> Progress:
-        current = dict(zip(FIGURES, self.steps[self.scored - 1].tolist(), strict=True)) if self.scored else {}
+        current = dict(zip(TRACE, self.steps[self.scored - 1].tolist(), strict=True)) if self.scored else {}
         return Progress(self.done, len(self.stream), current, self.mean(), self.learn_seconds, self.resumed)
 
     def traces(self) -> dict[str, Any]:
-        """Return the arrays of the result."""
-        return {
-            "steps": self.steps[: self.scored],
-            "pred": self.pred[: self.done],
-            "proba": self.proba[: self.done],
-            "truth": self.stream.Y[: self.done],
-        }
+        """Return scores, predictions and probabilities of the examples so far."""
+        return {"steps": self.steps[: self.scored], "pred": self.pred[: self.done], "proba": self.proba[: self.done]}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return position and times as a JSON header, predictions and figures as named arrays."""
-        numbers = ("done", "scored", "finished", "learn_seconds", "cpu_seconds", "wall_seconds", "peak_rss_mb")
-        arrays: Arrays = {name: a for name, a in self.traces().items() if name != "truth"}
+        """Return position and times as a JSON header, predictions and scores as named arrays."""
+        position = {"done": self.done, "scored": self.scored, "finished": self.finished}
+        arrays: Arrays = self.traces()
         for name in ("windowed", "overall"):
-            arrays |= {f"{name}.{part}": array for part, array in getattr(self, name).state().items()}
-        return {name: getattr(self, name) for name in numbers}, arrays
+            arrays |= with_prefix(getattr(self, name).state(), f"{name}.")
+        return position | self.costs(), arrays
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Go back to what `state` gave."""
+        """Return to a state that `state` gave."""
         self.done, self.scored = int(header["done"]), int(header["scored"])
         if not 0 <= self.done <= len(self.stream) or self.scored != max(0, self.done - self.start - 1):
-            raise MarleneError(f"example {self.done} of {len(self.stream)}, {self.scored} scored")
-        for name, length in (("proba", self.done), ("pred", self.done), ("steps", self.scored)):
-            whole = getattr(self, name)
-            if arrays[name].shape != whole[:length].shape or arrays[name].dtype != whole.dtype:
-                raise MarleneError(f"{name} is {arrays[name].dtype} of shape {arrays[name].shape}")
-            whole[:length] = arrays[name]
+            raise ValueError(f"example {self.done} of {len(self.stream)}, {self.scored} scored")
+        for name, whole in self.traces().items():
+            if arrays[name].shape != whole.shape or arrays[name].dtype != whole.dtype:
+                raise ValueError(f"{name} is {arrays[name].dtype} of shape {arrays[name].shape}")
+            whole[:] = arrays[name]
         for name in ("windowed", "overall"):
-            prefix = f"{name}."
-            parts = {key.removeprefix(prefix): a for key, a in arrays.items() if key.startswith(prefix)}
-            scores = Scores.from_state(parts)
+            scores = Scores.from_state(arrays_under(arrays, f"{name}."))
             if (scores.n_labels, scores.window) != (getattr(self, name).n_labels, getattr(self, name).window):
-                raise MarleneError(f"the {name} scores are those of another run")
+                raise ValueError(f"the {name} scores are those of another run")
             setattr(self, name, scores)
         self.resumed, self.finished = self.done, bool(header["finished"])
         self.learn_seconds, self._earlier_peak = float(header["learn_seconds"]), float(header["peak_rss_mb"])

@@ -1,4 +1,4 @@
-"""What a prequential run leaves behind."""
+"""The result of a prequential run."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Labels
 
 FORMAT = "marlene-prequential-result"
-VERSION = 1
-FIGURES = TRACE
+VERSION = 2
 TRACES = ("steps", "pred", "proba", "truth")
 
 
 @dataclass(frozen=True, eq=False)
 class PrequentialResult:
-    """The outcome of one test-then-train run.
+    """The result of one test-then-train run.
 
     Parameters
     ----------
@@ -45,20 +44,20 @@ class PrequentialResult:
         the last `window` of them; labels arrive `delay` examples late.
     stopped
         "" for a run to the end, "interrupted" (Ctrl-C) or "callback" for one that ended early.
-    figures
+    scores
         Mean over all scored steps of the windowed Macro-, Micro- and Label-set-G-Mean and the Hamming score
         (NaN if no example was scored).
     overall
         Every metric over all scored examples at once, without a window.
     models, drifts
-        What the learner says of itself at the end, 0 if it says nothing.
+        The numbers that the learner reports at the end, 0 if it reports none.
     cpu_seconds, wall_seconds, learn_seconds
-        CPU and wall-clock time of the whole evaluation, and CPU time of the test-then-train calls alone, from
-        which compiling is excluded.
+        CPU and wall-clock time of the whole evaluation, and CPU time of the test-then-train calls alone, without
+        compilation.
     peak_rss_mb, base_rss_mb
         Memory of the process at its peak, and before the first example.
     steps
-        The four figures at every scored step (steps × 4), in the order of `FIGURES`.
+        The four scores at every scored step (steps × 4), in the order of `marlene.metrics.TRACE`.
     pred, proba, truth
         Prediction, probability and truth (examples × labels) for every example, scored or not.
     """
@@ -73,7 +72,7 @@ class PrequentialResult:
     start: int
     delay: int
     stopped: str
-    figures: dict[str, float]
+    scores: dict[str, float]
     overall: dict[str, float]
     models: int
     drifts: int
@@ -88,30 +87,23 @@ class PrequentialResult:
     truth: Labels = field(repr=False)
 
     def __getattr__(self, name: str) -> float:
-        """Give the four figures by their names."""
-        if name in FIGURES:
-            return self.figures[name]
+        """Return one of the four scores by its name."""
+        if name in TRACE:
+            return self.scores[name]
         raise AttributeError(name)
 
-    def trace(self, figure: str) -> Floats:
-        """Return one of the four figures at every scored step."""
-        if figure not in FIGURES:
-            raise MarleneError(f"there is no trace of {figure!r}; known: {', '.join(FIGURES)}")
-        return self.steps[:, FIGURES.index(figure)]
+    def trace(self, score: str) -> Floats:
+        """Return one of the four scores at every scored step."""
+        if score not in TRACE:
+            raise MarleneError(f"there is no trace of {score!r}; known: {', '.join(TRACE)}")
+        return self.steps[:, TRACE.index(score)]
 
     def report(self) -> dict[str, Any]:
-        """Return the flat figures that `marlene run --json` prints."""
-        counts = {"examples": self.examples, "labels": len(self.labels), "features": self.features}
-        shown = ("models", "drifts", "cpu_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb")
-        return {
-            "stream": self.stream,
-            "method": self.method,
-            "seed": self.seed,
-            **counts,
-            **self.figures,
-            **{name: getattr(self, name) for name in shown},
-            "stopped": self.stopped,
-        }
+        """Return the flat dictionary that `marlene run --json` prints."""
+        before = ("stream", "method", "seed", "examples", "labels", "features")
+        after = ("models", "drifts", "cpu_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb", "stopped")
+        flat = vars(self) | {"labels": len(self.labels)}
+        return {name: flat[name] for name in before} | self.scores | {name: flat[name] for name in after}
 
     def save_predictions(self, path: str | os.PathLike[str]) -> None:
         """Write the arrays `pred`, `proba` and `truth` as an npz file."""
@@ -119,13 +111,13 @@ class PrequentialResult:
             np.savez_compressed(file, pred=self.pred, proba=self.proba, truth=self.truth)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write `path`.json and `path`.npz; the former, written last, vouches for the latter by its checksum."""
+        """Write `path`.json and `path`.npz; the JSON file comes last and holds the checksum of the arrays."""
         buffer = io.BytesIO()
         np.savez_compressed(buffer, allow_pickle=False, **{name: getattr(self, name) for name in TRACES})
         header = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in TRACES}
         header |= {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(buffer.getbuffer()).hexdigest()}
         with atomic_write(_beside(path, ".json")) as header_file, atomic_write(_beside(path, ".npz")) as arrays_file:
-            # On disk before the arrays take their name, so that a full disk leaves the old pair.
+            # Write the header to disk before the arrays replace the old ones: a full disk then leaves the old pair.
             header_file.write(dump_json(header).encode())
             header_file.flush()
             os.fsync(header_file.fileno())
@@ -133,7 +125,7 @@ class PrequentialResult:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PrequentialResult:
-        """Read what `save` wrote; a foreign, damaged or mixed-up pair of files is an error."""
+        """Read what `save` wrote; refuse a foreign or damaged file, and files of two different results."""
         json_path, npz_path = _beside(path, ".json"), _beside(path, ".npz")
         try:
             header = json.loads(json_path.read_bytes())
@@ -150,22 +142,22 @@ class PrequentialResult:
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
                 traces = {name: arrays[name] for name in TRACES}
-            figures = {key: _number(value) for key, value in header.pop("figures").items()}
-            overall = {key: _number(value) for key, value in header.pop("overall").items()}
-            result = cls(**header | {"labels": tuple(header["labels"])}, figures=figures, overall=overall, **traces)
+            for name in ("scores", "overall"):
+                header[name] = {key: math.nan if value is None else value for key, value in header[name].items()}
+            result = cls(**header | {"labels": tuple(header["labels"])}, **traces)
             result._refuse_other_shapes()
         except Exception as error:  # a file made by something else may raise anything
             raise MarleneError(f"{json_path}: a field is absent or not as expected ({error})") from error
         return result
 
     def _refuse_other_shapes(self) -> None:
-        if self.steps.ndim != 2 or self.steps.shape[1] != len(FIGURES):
+        if self.steps.ndim != 2 or self.steps.shape[1] != len(TRACE):
             raise ValueError(f"steps has shape {self.steps.shape}")
         for name in ("pred", "proba", "truth"):
             if getattr(self, name).shape != (self.examples, len(self.labels)):
                 raise ValueError(f"{name} has shape {getattr(self, name).shape}")
-        if set(self.figures) != set(FIGURES):
-            raise ValueError(f"figures are {', '.join(self.figures)}")
+        if set(self.scores) != set(TRACE):
+            raise ValueError(f"scores are {', '.join(self.scores)}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PrequentialResult):
@@ -179,7 +171,7 @@ class PrequentialResult:
 
 
 def dump_json(value: dict[str, Any], indent: int | None = None) -> str:
-    """Return `value` as JSON; a figure that is not a number becomes null, as JSON has no other word for it."""
+    """Return `value` as JSON; NaN and infinity become null, because JSON does not have them."""
     return json.dumps(_without_nan(value), indent=indent, allow_nan=False)
 
 
@@ -189,13 +181,6 @@ def _without_nan(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
 def _beside(path: str | os.PathLike[str], suffix: str) -> Path:
-    """Append `suffix` to the name, which may hold dots of its own, unless it ends so already."""
-    name = str(path)
-    for known in (".json", ".npz"):
-        name = name.removesuffix(known)
-    return Path(name + suffix)
+    """Append `suffix` to the name, in place of .json or .npz; other dots belong to the name."""
+    return Path(str(path).removesuffix(".json").removesuffix(".npz") + suffix)

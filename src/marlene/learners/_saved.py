@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import bytes_state, load_state, plain, save_state, state_bytes
+from marlene._common.states import bytes_state, plain, restore_file, save_state, state_bytes
 from marlene.learners._block_learner import BlockLearner
 
 if TYPE_CHECKING:
@@ -86,11 +86,7 @@ class SavedLearner(BlockLearner):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; a foreign or damaged file is an error."""
-        header, arrays = load_state(path, FILE_KIND, FILE_VERSION)
-        try:
-            return cls.from_state(header, arrays)
-        except MarleneError as error:
-            raise MarleneError(f"{path}: {error}") from error
+        return restore_file(path, FILE_KIND, FILE_VERSION, cls.from_state)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle or a copy holds: the state, or all attributes if it holds River objects."""

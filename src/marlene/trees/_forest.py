@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import read_state, save_state
+from marlene._common.states import restore_file, save_state
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest import trees as kernels
 from marlene.kernels.forest.state import Settings, empty_forest, feature_fields
@@ -314,7 +314,7 @@ class HoeffdingForest:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; raise an error for any other or a damaged file."""
-        return read_state(path, KIND, VERSION, lambda settings, arrays: cls.from_state(arrays, settings))
+        return restore_file(path, KIND, VERSION, lambda settings, arrays: cls.from_state(arrays, settings))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle or a copy holds: settings and named arrays."""
