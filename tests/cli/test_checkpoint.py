@@ -48,7 +48,7 @@ def test_a_finished_run_gives_its_result_at_once(call, shop, options):
     again = call(*RUN, *options, "--checkpoint", "run.npz", "--predictions", "out.npz")
     assert plain.code == first.code == again.code == 0
     assert outcome(plain.out) == outcome(first.out) == outcome(again.out)
-    assert again.err.splitlines() == [f"{json.loads(plain.out)['method']} on new 240/240, as the checkpoint has it"]
+    assert again.err.splitlines() == [f"{json.loads(plain.out)['method']} on new 240/240, resumed from the checkpoint"]
     assert (shop / "run.npz").read_bytes() == written
     with np.load("out.npz") as arrays:
         assert arrays["proba"].shape == (240, 3)

@@ -55,7 +55,7 @@ def test_a_stream_of_gaussians_comes_back_as_it_was(call, tmp_path, count):
             ("AA", "--sources", "some", "--out", "x.csv"),
             "sources must be one of none, similar, non-similar, not 'some'",
         ),
-        (("gaussians", "--drift", "l1", "--out", "x.csv"), "a drift is written label:kind:at or"),
+        (("gaussians", "--drift", "l1", "--out", "x.csv"), "a drift is written label:type:at or"),
     ],
 )
 def test_what_is_refused(call, tmp_path, monkeypatch, arguments, message):

@@ -102,7 +102,7 @@ def test_ctrl_c_prints_what_was_reached(tmp_path, options):
         assert 0 < found["macro_gmean"] < 1
     else:
         assert printed.startswith("stopped after ")
-        assert "of 2417 examples; the figures are of those" in printed
+        assert "of 2417 examples; the scores are of those" in printed
         assert "Macro-G-Mean" in printed
     assert out.exists()
 

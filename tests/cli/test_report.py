@@ -1,4 +1,4 @@
-"""What `marlene run` shows beside the figures: the paper's, transfer, drifts, and what to try next."""
+"""What `marlene run` shows beside the scores: the paper's, transfer, drifts, and what to try next."""
 
 import io
 import re
@@ -103,11 +103,11 @@ def test_on_a_terminal_the_shares_are_shaded():
 
 
 @pytest.mark.parametrize("options", [["--limit", 300], ["--window", 50], ["--delay", 1], ["--method", "br-resampled"]])
-def test_the_paper_s_figures_are_shown_beside_comparable_ones_only(call, options):
+def test_the_papers_scores_are_shown_beside_comparable_ones_only(call, options):
     assert "paper" not in call("run", "yeast", *options).out.partition("what to try next")[0]
 
 
-def test_learners_that_cannot_tell_show_figures_only(call):
+def test_learners_that_cannot_tell_show_scores_only(call):
     printed = call("run", "yeast", "--method", "majority").out
     assert "Macro-G-Mean" in printed
     assert not any(words in printed for words in ("which labels", "drifted", "try next"))

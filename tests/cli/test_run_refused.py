@@ -60,7 +60,7 @@ def assert_refused(outcome, *said):
         ("yeast --method river:stats.Mean", "is not a River classifier"),
         ("yeast --method river:ensemble.BaggingClassifier", "cannot be made with its default parameters"),
         ("yeast --labels y", "labels= does not apply to yeast"),
-        ("yeast --features odd", "--features 'odd' is not one of auto, numeric, binary"),
+        ("yeast --features odd", "--features must be one of auto, numeric, binary, not 'odd'"),
         ("notes.txt --labels y", "expected the suffix .arff, .csv, .tsv or .parquet"),
         ("folder.csv --labels y", "cannot be read (Is a directory)"),
         ("bytes.csv --labels y", "bytes.csv, line "),
@@ -130,7 +130,7 @@ def test_a_folder_that_may_not_be_written(call, monkeypatch):
 
 
 @pytest.mark.parametrize("json", [[], ["--json"]])
-def test_figures_are_printed_though_predictions_could_not_be_written(call, folder, monkeypatch, json):
+def test_scores_are_printed_though_predictions_could_not_be_written(call, folder, monkeypatch, json):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -112,10 +112,10 @@ def test_a_finished_run_gives_its_result_at_once(path, monkeypatch, delay):
 def test_times_and_peak_memory_go_on(path):
     stream = drifting()
     first = prequential(model(), stream, checkpoint=path, every=100, callbacks=[lambda p: p.done == 200])
-    header, arrays = load_state(path, _checkpoint.KIND, _checkpoint.VERSION)
+    header, arrays = load_state(path, _checkpoint.FILE_TYPE, _checkpoint.VERSION)
     assert header["run"]["learn_seconds"] == first.learn_seconds
     header["run"] |= {"learn_seconds": 1000.0, "cpu_seconds": 2000.0, "wall_seconds": 3000.0, "peak_rss_mb": 1e6}
-    save_state(path, _checkpoint.KIND, _checkpoint.VERSION, header, arrays)
+    save_state(path, _checkpoint.FILE_TYPE, _checkpoint.VERSION, header, arrays)
     result = prequential(model(), stream, checkpoint=path)
     assert result.learn_seconds > 1000
     assert result.cpu_seconds > 2000
@@ -144,9 +144,9 @@ def test_sources_are_learnt_once(path, monkeypatch):
 def test_it_is_written_after_so_many_examples_and_at_the_end(path, monkeypatch, every, expected, delay):
     positions = []
 
-    def spy(path, kind, version, header, arrays):
+    def spy(path, file_type, version, header, arrays):
         positions.append(header["run"]["done"])
-        save_state(path, kind, version, header, arrays)
+        save_state(path, file_type, version, header, arrays)
 
     monkeypatch.setattr(_checkpoint, "save_state", spy)
     prequential(Majority(), drifting(), checkpoint=path, every=every, delay=delay)
@@ -239,7 +239,7 @@ def test_damaged_files_are_refused(path):
     assert refused > 30
 
 
-def test_files_of_other_kinds_are_refused(path):
+def test_files_of_other_types_are_refused(path):
     model().save(path)
     with pytest.raises(MarleneError, match="holds 'marlene-learner', expected 'marlene-checkpoint'"):
         prequential(model(), drifting(), checkpoint=path)
@@ -265,12 +265,12 @@ def test_files_of_other_kinds_are_refused(path):
 )
 def test_files_that_do_not_hold_together_are_refused(path, spoil):
     prequential(model(), drifting(), checkpoint=path, every=100, callbacks=[lambda p: p.done == 100])
-    header, arrays = load_state(path, _checkpoint.KIND, _checkpoint.VERSION)
+    header, arrays = load_state(path, _checkpoint.FILE_TYPE, _checkpoint.VERSION)
     header = json.loads(json.dumps(header))
     spoil(header, arrays)
-    save_state(path, _checkpoint.KIND, _checkpoint.VERSION, header, arrays)
+    save_state(path, _checkpoint.FILE_TYPE, _checkpoint.VERSION, header, arrays)
     untouched = model()
-    with pytest.raises(MarleneError, match="damaged|state of scores holds"):
+    with pytest.raises(MarleneError, match=r"damaged|state of scores holds"):
         prequential(untouched, drifting(), checkpoint=path)
     assert_same_learner(untouched, model())
 

@@ -140,11 +140,11 @@ def test_what_is_refused(arguments, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("l1:abrupt", "a drift is written label:kind:at or label:kind:at:length, not 'l1:abrupt'"),
-        ("l1:abrupt:x", "a drift is written label:kind:at or label:kind:at:length, not 'l1:abrupt:x'"),
-        ("l1", "a drift is written label:kind:at or label:kind:at:length, not 'l1'"),
-        ("l1:abrupt:5:1:2", "the kind of a drift must be one of abrupt, incremental, gradual, recurring, not '5'"),
-        ("l1:sudden:5", "the kind of a drift must be one of abrupt, incremental, gradual, recurring, not 'sudden'"),
+        ("l1:abrupt", "a drift is written label:type:at or label:type:at:length, not 'l1:abrupt'"),
+        ("l1:abrupt:x", "a drift is written label:type:at or label:type:at:length, not 'l1:abrupt:x'"),
+        ("l1", "a drift is written label:type:at or label:type:at:length, not 'l1'"),
+        ("l1:abrupt:5:1:2", "the type of a drift must be one of abrupt, incremental, gradual, recurring, not '5'"),
+        ("l1:sudden:5", "the type of a drift must be one of abrupt, incremental, gradual, recurring, not 'sudden'"),
         ("l1:abrupt:-5", "at must be a whole number of at least 0, not -5"),
         ("l1:abrupt:5:3", "an abrupt drift of l1 has no length, but 3 is given"),
         ("l1:recurring:5", "a recurring drift of l1 needs a length of at least 1, not 0"),

@@ -251,7 +251,7 @@ class Bomb:
 
 
 def header_of(**changes):
-    header = {"kind": "hoeffding-forest", "version": 2, "settings": SETTINGS} | changes
+    header = {"type": "hoeffding-forest", "version": 2, "settings": SETTINGS} | changes
     return np.frombuffer(json.dumps(header).encode(), np.uint8)
 
 
@@ -275,7 +275,7 @@ def test_pickles_are_not_loaded(forest, file):
         header_of(settings=None),
         header_of(settings="text"),
         header_of(settings={"n_classes": 2}),
-        header_of(kind=None),
+        header_of(type=None),
     ],
 )
 def test_a_wrong_header_is_refused(forest, file, header):

@@ -37,7 +37,7 @@ def _read(file: IO[bytes]) -> tuple[dict[str, Any], Arrays]:
 
 def save_state(
     path: str | os.PathLike[str],
-    kind: str,
+    file_type: str,
     version: int,
     settings: Mapping[str, Any],
     arrays: Mapping[str, Array],
@@ -48,19 +48,19 @@ def save_state(
     ----------
     path
         The file; an existing one is replaced.
-    kind, version
+    file_type, version
         What the file holds and the version of its format; `load_state` checks both.
     settings
         What JSON can hold.
     arrays
         Arrays by name.
     """
-    header = {"kind": kind, "version": version, "settings": dict(settings)}
+    header = {"type": file_type, "version": version, "settings": dict(settings)}
     with atomic_write(path) as file:
         np.savez_compressed(file, allow_pickle=False, **_with_header(header, arrays))
 
 
-def load_state(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], Arrays]:
+def load_state(path: str | os.PathLike[str], file_type: str, version: int) -> tuple[dict[str, Any], Arrays]:
     """Return settings and arrays of a file that `save_state` wrote; refuse a foreign or damaged file.
 
     Examples
@@ -74,14 +74,14 @@ def load_state(path: str | os.PathLike[str], kind: str, version: int) -> tuple[d
     source = Path(path)
     try:
         header, arrays = _read(io.BytesIO(source.read_bytes()))
-        found, written = header["kind"], header["version"]
+        found, written = header["type"], header["version"]
         settings = dict(header["settings"])
     except OSError as error:
         raise MarleneError(f"{source}: {error.strerror or 'cannot be read'}") from error
     except Exception as error:  # a damaged file may raise anything
         raise MarleneError(f"{source}: not a file of marlene's, or damaged ({error})") from error
-    if found != kind:
-        raise MarleneError(f"{source}: holds {found!r}, expected {kind!r}")
+    if found != file_type:
+        raise MarleneError(f"{source}: holds {found!r}, expected {file_type!r}")
     if written != version:
         raise MarleneError(f"{source}: version {written} of the format, this program reads version {version}")
     return settings, arrays
@@ -89,7 +89,7 @@ def load_state(path: str | os.PathLike[str], kind: str, version: int) -> tuple[d
 
 def restore_file(
     path: str | os.PathLike[str],
-    kind: str,
+    file_type: str,
     version: int,
     restore: Callable[[dict[str, Any], Arrays], Restored],
 ) -> Restored:
@@ -103,7 +103,7 @@ def restore_file(
     >>> restore_file(file, "example", 1, lambda settings, arrays: settings["depth"])
     3
     """
-    settings, arrays = load_state(path, kind, version)
+    settings, arrays = load_state(path, file_type, version)
     try:
         return restore(settings, arrays)
     except MarleneError as error:

@@ -1,4 +1,4 @@
-"""The commands, put together; an error of the user's ends in one line and exit code 2."""
+"""All commands in one program; an error that the user can mend is one line, with exit code 2."""
 
 from __future__ import annotations
 
@@ -30,13 +30,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(run)
-app.command()(compare)
-app.command()(datasets)
-app.command()(methods)
-app.command()(generate)
-app.command()(grid)
-app.command()(reproduce)
+for command in (run, compare, datasets, methods, generate, grid, reproduce):
+    app.command()(command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -67,16 +62,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     finally:
-        _write_out()
+        _flush_output()
 
 
-def _write_out() -> None:
-    """Write what is still held back of the output, which the interpreter would do too late for an error to be told."""
+def _flush_output() -> None:
+    """Write the rest of the output now: the interpreter would do it too late to report an error."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
-        # Point stdout elsewhere, so that the interpreter's own attempt is quiet.
+        # Redirect stdout, so that the interpreter does not try again and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             print(f"marlene: the output cannot be written ({error.strerror})", file=sys.stderr)

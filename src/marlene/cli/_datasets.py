@@ -32,16 +32,14 @@ def datasets(
         except MarleneError as error:
             if names:
                 raise
-            failures.append(error)
+            failures.append(str(error))
             table.add_row(name, *["-"] * 6)
             continue
         kind = "b" if all(feature.kind == "binary" for feature in stream.features) else "n"
+        sizes = (len(stream), len(stream.features), len(stream.labels))
         measures = (label_density, label_imbalance_rate, label_set_imbalance_rate)
-        table.add_row(
-            escape(f"{name} ({kind})"),
-            *(str(size) for size in (len(stream), len(stream.features), len(stream.labels))),
-            *(f"{measure(stream.Y):.3f}" for measure in measures),
-        )
+        numbers = [*map(str, sizes), *(f"{measure(stream.Y):.3f}" for measure in measures)]
+        table.add_row(escape(f"{name} ({kind})"), *numbers)
     Console().print(table)
     if failures:
-        raise MarleneError("; ".join(str(failure) for failure in failures))
+        raise MarleneError("; ".join(failures))

@@ -11,9 +11,7 @@ from marlene.learners import METHODS
 
 def methods() -> None:
     """List the methods that can be run."""
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("method", "what it is", "reference"):
-        table.add_column(heading)
+    table = Table("method", "what it is", "reference", box=box.SIMPLE_HEAD)
     for method in METHODS.values():
         table.add_row(method.name, method.summary, method.reference)
     table.add_row("river:<dotted.Class>", "any River classifier, one copy per label (binary relevance)", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -26,6 +27,8 @@ from marlene.learners._methods import DEFAULT_METHOD, RIVER
 from marlene.streams import load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from marlene.streams import Stream
 
 INTERRUPTED = 130
@@ -76,13 +79,8 @@ def run(
     before = time.process_time()
     given: dict[str, Any] = {"method": method, "seed": seed, "sources": sources}
     given |= {"window": window, "start": start, "delay": delay, "checkpoint": checkpoint, "every": every}
-    try:
-        with run_progress(f"{method} on {target.name}") as show:
-            result = prequential(model, target, callbacks=[show], **given)
-    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
-        if isinstance(error, MarleneError) or not method.startswith(RIVER):
-            raise
-        raise MarleneError(f"{method} cannot learn {target.name}: {error}") from error
+    with _river_errors(method, target.name), run_progress(f"{method} on {target.name}") as show:
+        result = prequential(model, target, callbacks=[show], **given)
     result = replace(result, base_rss_mb=base, cpu_seconds=before + result.cpu_seconds)
     try:
         if predictions is not None:
@@ -104,6 +102,17 @@ def run(
                 print_next(console, method, ["marlene", "run", stream, *named, *learnt], bool(published))
     if result.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+@contextlib.contextmanager
+def _river_errors(method: str, stream: str) -> Iterator[None]:
+    """Turn an error that a River classifier raises into one line that names method and stream."""
+    try:
+        yield
+    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
+        if isinstance(error, MarleneError) or not method.startswith(RIVER):
+            raise
+        raise MarleneError(f"{method} cannot learn {stream}: {error}") from error
 
 
 def _published(method: str, stream: str) -> tuple[str, tuple[float, ...]]:

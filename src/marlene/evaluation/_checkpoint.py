@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from marlene.streams import Stream
 
 
-KIND = "marlene-checkpoint"
+FILE_TYPE = "marlene-checkpoint"
 VERSION = 2
 SECONDS_BETWEEN = 10.0
 # Learn at least this many times as long as the last write took: writing then costs at most a twentieth of a run.
@@ -110,7 +110,7 @@ class Checkpoint:
             run.restore(content["run"], arrays)
             return restored
 
-        restored = restore_file(self.path, KIND, VERSION, restore)
+        restored = restore_file(self.path, FILE_TYPE, VERSION, restore)
         # The caller holds this learner: fill it, do not replace it. Its parameters are the same already.
         parameters = inspect.signature(type(self._model)).parameters
         vars(self._model).update({name: v for name, v in vars(restored).items() if name not in parameters})
@@ -134,7 +134,7 @@ class Checkpoint:
         header, arrays = run.state()
         learner, learnt = self._model.state()
         content = {"identity": self._identity, "run": header, "learner": learner}
-        save_state(self.path, KIND, VERSION, content, arrays | with_prefix(learnt, LEARNER))
+        save_state(self.path, FILE_TYPE, VERSION, content, arrays | with_prefix(learnt, LEARNER))
         self._note(run)
         self._pause = max(SECONDS_BETWEEN, TIMES_A_WRITE * (time.perf_counter() - began))
 

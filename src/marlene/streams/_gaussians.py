@@ -1,13 +1,13 @@
-"""Streams without an end: a mixture of Gaussians whose labels drift in chosen ways."""
+"""Endless streams: a mixture of Gaussians whose labels drift as chosen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene.streams._stream import Feature, Stream
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Block = tuple[Floats, Labels]
 
-KINDS = ("abrupt", "incremental", "gradual", "recurring")
-# Random numbers are drawn for so many examples at a time, whatever blocks are asked for.
+TYPES = ("abrupt", "incremental", "gradual", "recurring")
+# Draw random numbers for this many examples at a time, whatever the size of a block.
 CHUNK = 1024
 
 
@@ -33,20 +33,20 @@ class Drift:
     ----------
     label
         The label that drifts.
-    kind
+    type
         "abrupt": from example `at` on, the label's next Gaussians are positive instead of its present ones.
         "gradual": the same, but with a probability that grows from 0 to 1 over `length` examples.
-        "recurring": the next Gaussians for `length` examples, then the old ones for as many, and so on for ever.
+        "recurring": the next Gaussians for `length` examples, then the old ones for as many, and so on without end.
         "incremental": the label's Gaussians move in a straight line to new places, within `length` examples.
     at
         Number (from 0) of the first example of the drift.
     length
-        See `kind`; an abrupt drift has none.
+        See `type`; an abrupt drift has none.
 
     Examples
     --------
     >>> Drift("l1", "gradual", at=1000, length=200)
-    Drift(label='l1', kind='gradual', at=1000, length=200)
+    Drift(label='l1', type='gradual', at=1000, length=200)
     >>> Drift.parse("l1:gradual:1000:200") == _
     True
     >>> Drift("l1", "gradual", at=1000)
@@ -56,31 +56,30 @@ class Drift:
     """
 
     label: str
-    kind: Literal["abrupt", "incremental", "gradual", "recurring"]
+    type: Literal["abrupt", "incremental", "gradual", "recurring"]
     at: int
     length: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise MarleneError(f"the kind of a drift must be one of {', '.join(KINDS)}, not {self.kind!r}")
-        check_whole("at", self.at, 0)
-        check_whole("length", self.length, 0)
-        if self.kind == "abrupt" and self.length:
+        one_of(self.type, "the type of a drift", TYPES)
+        whole_number(self.at, "at", 0)
+        whole_number(self.length, "length", 0)
+        if self.type == "abrupt" and self.length:
             raise MarleneError(f"an abrupt drift of {self.label} has no length, but {self.length} is given")
-        if self.kind != "abrupt" and not self.length:
-            raise MarleneError(f"a {self.kind} drift of {self.label} needs a length of at least 1, not {self.length}")
+        if self.type != "abrupt" and not self.length:
+            raise MarleneError(f"a {self.type} drift of {self.label} needs a length of at least 1, not {self.length}")
 
     @classmethod
     def parse(cls, text: str) -> Drift:
-        """Read label:kind:at or label:kind:at:length."""
+        """Read label:type:at or label:type:at:length."""
         label, *rest = text.rsplit(":", 3) if text.count(":") > 2 else text.split(":")
         try:
-            kind: Any
-            kind, *numbers = rest
+            drift_type: Any
+            drift_type, *numbers = rest
             at, length = (int(number) for number in [*numbers, "0"][:2])
         except ValueError:
-            raise MarleneError(f"a drift is written label:kind:at or label:kind:at:length, not {text!r}") from None
-        return cls(label, kind, at, length)
+            raise MarleneError(f"a drift is written label:type:at or label:type:at:length, not {text!r}") from None
+        return cls(label, drift_type, at, length)
 
     def share(self, times: Ints) -> Floats:
         """Return how much of an incremental or gradual drift has happened, from 0 to 1."""
@@ -88,7 +87,7 @@ class Drift:
 
 
 class GaussianStream:
-    """Examples of a mixture of Gaussians, without an end and in constant memory.
+    """Examples of a mixture of Gaussians, without end and in constant memory.
 
     An example is drawn from one of the Gaussians (unit covariance, means uniform in a cube); a label is positive on
     some of the Gaussians and negative on the others. docs/synthetic.md has the formulas.
@@ -98,18 +97,18 @@ class GaussianStream:
     labels, features, gaussians
         How many there are. Labels are called l1, l2, …, features x1, x2, …
     positives
-        On how many Gaussians a label is positive.
+        Number of Gaussians on which a label is positive.
     drifts
-        What drifts when; several drifts of a label follow one another.
+        All drifts; those of one label follow one another.
     imbalance
-        How many times as frequent the first Gaussian is as the last, those between in geometric steps; 1 makes all
+        Frequency of the first Gaussian divided by that of the last, with geometric steps in between; 1 makes all
         equally frequent.
     correlation
         Probability that a label takes the value of the label before it instead of its own.
     spread
-        Half the edge of the cube that the means are drawn from; smaller means more overlap.
+        Half the edge of the cube that the means are drawn from; a small one makes them overlap.
     seed
-        What means and examples depend on.
+        Seed of means and examples.
 
     Examples
     --------
@@ -139,11 +138,11 @@ class GaussianStream:
         spread: float = 4.0,
         seed: int = 1,
     ) -> None:
-        check_whole("labels", labels, 1)
-        check_whole("features", features, 1)
-        check_whole("gaussians", gaussians, 2)
-        check_whole("positives", positives, 1)
-        check_whole("seed", seed, 0)
+        whole_number(labels, "labels", 1)
+        whole_number(features, "features", 1)
+        whole_number(gaussians, "gaussians", 2)
+        whole_number(positives, "positives", 1)
+        whole_number(seed, "seed", 0)
         if positives >= gaussians:
             raise MarleneError(f"positives must be less than gaussians ({gaussians}), not {positives}")
         _check_number("imbalance", imbalance, 1, np.inf)
@@ -169,7 +168,7 @@ class GaussianStream:
         places = self.means.copy()
         moves = []
         for drift in self.drifts:
-            if drift.kind == "incremental":
+            if drift.type == "incremental":
                 label = self.labels.index(drift.label)
                 concept = self._concept(label, np.array([drift.at]), np.ones(1))
                 moved = np.flatnonzero(self._is_positive(label, concept, np.arange(len(places))))
@@ -184,11 +183,11 @@ class GaussianStream:
         for drift in self.drifts:
             if drift.label != self.labels[label]:
                 continue
-            if drift.kind == "abrupt":
+            if drift.type == "abrupt":
                 number += times >= drift.at
-            elif drift.kind == "gradual":
+            elif drift.type == "gradual":
                 number += luck < drift.share(times)
-            elif drift.kind == "recurring":
+            elif drift.type == "recurring":
                 number += (times >= drift.at) & ((times - drift.at) // drift.length % 2 == 0)
         return number
 
@@ -197,7 +196,7 @@ class GaussianStream:
         return np.asarray((gaussian - first) % len(self.frequencies) < self.positives)
 
     def _chunk(self, number: int) -> Block:
-        """Draw one chunk; each has random numbers of its own, so that none needs those before it."""
+        """Draw one chunk; its random numbers depend on its number, not on the chunks before."""
         rng = np.random.default_rng([self.seed, 1, number])
         times = np.arange(number * CHUNK, (number + 1) * CHUNK)
         gaussian = np.searchsorted(np.cumsum(self.frequencies)[:-1], rng.random(CHUNK), side="right")
@@ -215,8 +214,8 @@ class GaussianStream:
         return X, Y
 
     def blocks(self, size: int = CHUNK) -> Iterator[Block]:
-        """Yield blocks (X, Y) of `size` examples for ever; the examples do not depend on the size."""
-        check_whole("size", size, 1)
+        """Yield blocks (X, Y) of `size` examples without end; the examples do not depend on the size."""
+        whole_number(size, "size", 1)
         done = 0
         while True:
             first, last = done // CHUNK, (done + size - 1) // CHUNK
@@ -234,23 +233,17 @@ class GaussianStream:
 
     def take(self, count: int, name: str = "gaussians") -> Stream:
         """Return the first `count` examples."""
-        check_whole("count", count, 1)
+        whole_number(count, "count", 1)
         X, Y = next(self.blocks(count))
         return Stream(X, Y, self.features, self.labels, name)
 
     def drift_positions(self, count: int) -> dict[str, tuple[int, ...]]:
-        """Return for every label at which of the first `count` examples a drift begins."""
+        """Return for every label the positions among the first `count` examples where a drift begins."""
         positions: dict[str, list[int]] = {label: [] for label in self.labels}
         for drift in self.drifts:
-            every = drift.length if drift.kind == "recurring" else max(1, count)
+            every = drift.length if drift.type == "recurring" else max(1, count)
             positions[drift.label].extend(range(drift.at, count, every))
         return {label: tuple(sorted(set(times))) for label, times in positions.items()}
-
-
-def check_whole(name: str, value: object, least: int) -> None:
-    """Refuse what is not a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise MarleneError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
 def _check_number(name: str, value: object, least: float, most: float) -> None:

@@ -1,4 +1,4 @@
-"""The paper's synthetic streams, and streams of Gaussians without an end.
+"""The paper's synthetic streams, and endless streams of Gaussians.
 
 `synthetic_experiment` makes a target stream with its sources and true drifts, as in section VI-A of the paper;
 `GaussianStream` goes beyond it. The formulas are in docs/synthetic.md.
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
-from marlene.streams._gaussians import Drift, GaussianStream, check_whole
+from marlene._common.checks import one_of, whole_number
+from marlene.streams._gaussians import Drift, GaussianStream
 from marlene.streams._stream import Feature, Stream
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 DRIFT_TYPES = ("SS", "IS", "II", "IA", "AA", "AS")
-"""What l1 and l2 do: S is stable, I incremental, A abrupt."""
+"""How l1 and l2 drift: S is stable, I incremental, A abrupt."""
 
 SIZES = (50, 500, 5000)
 """The paper's numbers of examples per Gaussian and concept."""
@@ -53,7 +53,7 @@ SQUARE = 6.0
 
 
 class Concept(NamedTuple):
-    """What a segment of a stream is drawn from.
+    """The distribution of a segment of a stream.
 
     Parameters
     ----------
@@ -69,16 +69,16 @@ class Concept(NamedTuple):
 
 @dataclass(frozen=True)
 class SyntheticExperiment:
-    """A target stream, what is learnt before it, and when its labels truly drift.
+    """A target stream with its sources and its true drifts.
 
     Parameters
     ----------
     target
-        The stream that is predicted.
+        The stream to predict.
     sources
-        Streams that are learnt whole before it; they do not drift.
+        Streams to learn whole before it; they do not drift.
     drifts
-        For every label of the target the numbers (from 0) of the examples with which a new concept begins.
+        For every label of the target, the numbers (from 0) of the examples that begin a new concept.
     """
 
     target: Stream
@@ -94,7 +94,7 @@ def synthetic_experiment(
     Parameters
     ----------
     drift
-        What l1 and l2 do: one of `DRIFT_TYPES`.
+        How l1 and l2 drift: one of `DRIFT_TYPES`.
     size
         Examples per Gaussian and concept in the target; the paper's are `SIZES`.
     sources
@@ -103,7 +103,7 @@ def synthetic_experiment(
     source_size
         Examples per Gaussian in a source.
     seed
-        What the examples depend on. The target is the same whatever the sources.
+        Seed of the examples. The target does not depend on the sources.
 
     Examples
     --------
@@ -116,11 +116,10 @@ def synthetic_experiment(
     {'l1': (250, 500, 750, 1000), 'l2': (750,), 'l3': (), 'l4': (), 'l5': ()}
     """
     concepts = synthetic_concepts(drift)
-    check_whole("size", size, 1)
-    check_whole("source_size", source_size, 1)
-    check_whole("seed", seed, 0)
-    if sources not in SOURCES:
-        raise MarleneError(f"sources must be one of {', '.join(SOURCES)}, not {sources!r}")
+    whole_number(size, "size", 1)
+    whole_number(source_size, "source_size", 1)
+    whole_number(seed, "seed", 0)
+    one_of(sources, "sources", SOURCES)
     key = [seed, DRIFT_TYPES.index(drift), size]
     target = _draw(concepts, size, np.random.default_rng([*key, 0]), f"{drift}-{size}")
     learnt = []
@@ -149,18 +148,17 @@ def synthetic_concepts(drift: str) -> list[Concept]:
     >>> (before.positive + 1).tolist(), (after.positive + 1).tolist()
     ([1, 2, 3, 4, 5], [2, 1, 3, 4, 5])
     """
-    if drift not in DRIFT_TYPES:
-        raise MarleneError(f"the drift type must be one of {', '.join(DRIFT_TYPES)}, not {drift!r}")
+    one_of(drift, "the drift type", DRIFT_TYPES)
     segments = 5 if "I" in drift else 2 if "A" in drift else 1
     swap = SWAP_BEFORE if segments == 5 else 1
     concepts = []
     for segment in range(segments):
         angles = np.array([0, np.pi, np.pi / 2, np.pi * 7 / 6, np.pi * 11 / 6])
         positive = np.arange(len(LABELS))
-        for q, kind in enumerate(drift):
-            if kind == "I":
+        for q, letter in enumerate(drift):
+            if letter == "I":
                 angles[q] += segment * STEP
-            elif kind == "A" and segment >= swap:
+            elif letter == "A" and segment >= swap:
                 positive[q] = 1 - q if drift == "AA" else 2
         radii = np.array([INNER, INNER, OUTER, OUTER, OUTER])
         concepts.append(Concept(radii[:, None] * np.column_stack((np.cos(angles), np.sin(angles))), positive))
@@ -182,7 +180,7 @@ def _unrelated(rng: np.random.Generator) -> Concept:
 
 
 def _draw(concepts: Sequence[Concept], size: int, rng: np.random.Generator, name: str) -> Stream:
-    """Draw as many examples of every Gaussian, in random order, from one concept after the other."""
+    """Draw `size` examples of every Gaussian, in random order, from one concept after the other."""
     X, Y = [], []
     for concept in concepts:
         gaussian = rng.permutation(np.repeat(np.arange(len(concept.means)), size))
