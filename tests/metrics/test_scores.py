@@ -274,10 +274,10 @@ def test_repr_shows_the_main_scores():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_labels": 0}, "n_labels must be a whole number above 0, not 0"),
-        ({"n_labels": 1.5}, "n_labels must be a whole number above 0, not 1.5"),
-        ({"n_labels": True}, "n_labels must be a whole number above 0, not True"),
-        ({"n_labels": 1, "window": 0}, "window must be a whole number above 0, not 0"),
+        ({"n_labels": 0}, "n_labels must be a whole number of at least 1, not 0"),
+        ({"n_labels": 1.5}, "n_labels must be a whole number of at least 1, not 1.5"),
+        ({"n_labels": True}, "n_labels must be a whole number of at least 1, not True"),
+        ({"n_labels": 1, "window": 0}, "window must be a whole number of at least 1, not 0"),
         ({"n_labels": 1, "fading": 1}, "fading must be a number above 0 and below 1, not 1"),
         ({"n_labels": 1, "fading": float("nan")}, "fading must be a number above 0 and below 1, not nan"),
         ({"n_labels": 1, "fading": "0.5"}, "fading must be a number above 0 and below 1, not '0.5'"),

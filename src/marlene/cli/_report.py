@@ -101,7 +101,7 @@ def print_next(console: Console, method: str, command: Sequence[str], published:
         tips = [([*command, "--method", "br-resampled"], "the same, without transfer")]
     if published:
         other = "slashdot" if command[2].lower() == "yeast" else "yeast"
-        tips.append(([*(transferring if ours else same), *CLOSEST_SETTINGS], "closest to the paper's scores"))
+        tips.append(([*(transferring if ours else same), *CLOSEST_SETTINGS], "like the paper's scores"))
         tips.append((["marlene", "run", other], "another of its data sets"))
     else:
         tips.append(([*same, "--drift", "none"], "the same, without a reaction to drift"))

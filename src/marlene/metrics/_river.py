@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 class ScoreMetric(MultiOutputClassificationMetric):
-    """One of the scores of `Scores`, found by name in the class attribute `score`.
+    """One score of `Scores`; the class attribute `score` names it.
 
-    Labels are found in `y_true` as they come and stay, also when the example that brought them is reverted. A label
-    that is absent from an example's `y_true` is not known for it and left out; one that is absent from `y_pred` is
-    predicted False. With all labels known the value is that of `Scores` over the same examples.
+    Labels become known as they occur in `y_true`, and stay known if their first example is reverted. A label that is
+    absent from `y_true` is unknown for the example and does not count; one that is absent from `y_pred` is predicted
+    False. If every example has all labels, the value is that of `Scores` over the same examples.
     """
 
     score: ClassVar[str]
 
     def __init__(self, window: int | None = None, fading: float | None = None) -> None:
-        # River's own initialiser would make a confusion matrix, which Scores has already.
+        # Do not call River's initialiser: it makes a confusion matrix, which Scores has already.
         self.window = window
         self.fading = fading
         self._columns: dict[Hashable, int] = {}
@@ -42,7 +42,7 @@ class ScoreMetric(MultiOutputClassificationMetric):
     def update(  # type: ignore[override]
         self, y_true: Mapping[Hashable, bool], y_pred: Mapping[Hashable, bool], w: float = 1.0
     ) -> None:
-        """Add one example; its weight `w` can only be 1."""
+        """Add one example; its weight `w` must be 1."""
         _refuse_weight(w)
         bits = _as_bits(y_true, y_pred)
         new = [label for label in bits if label not in self._columns]
@@ -53,7 +53,7 @@ class ScoreMetric(MultiOutputClassificationMetric):
     def revert(  # type: ignore[override]
         self, y_true: Mapping[Hashable, bool], y_pred: Mapping[Hashable, bool], w: float = 1.0
     ) -> None:
-        """Take one example away: any that was added, or with a window or fading the most recent one, once."""
+        """Take one example away; which ones can be taken away, `Scores.revert` says."""
         _refuse_weight(w)
         for label in y_true:
             if label not in self._columns:
@@ -66,7 +66,7 @@ class ScoreMetric(MultiOutputClassificationMetric):
         return value
 
     def _add_labels(self, new: list[Hashable]) -> None:
-        # Scores holds a label at least; before the first example that one stands for the first to come.
+        # Scores has at least one label: the first new label takes its place.
         more = len(new) if self._columns else len(new) - 1
         if more:
             self._scores.add_labels(more)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
+from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.labels import as_labels
 from marlene.kernels import scores as kernels
-from marlene.metrics._checks import at_least_one, between_zero_and_one
-from marlene.metrics._label_scores import label_f1, label_precision, label_recall
+from marlene.metrics._formulas import Score, f1, macro, micro, over_examples, precision, recall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,24 +24,6 @@ if TYPE_CHECKING:
 TRACE = kernels.TRACE
 """Columns of the array `Scores.update_many` returns with ``trace=True``."""
 
-SCORES = (
-    "macro_gmean",
-    "micro_gmean",
-    "label_set_gmean",
-    "hamming_score",
-    "subset_accuracy",
-    "macro_f1",
-    "micro_f1",
-    "example_f1",
-    "macro_precision",
-    "micro_precision",
-    "example_precision",
-    "macro_recall",
-    "micro_recall",
-    "example_recall",
-)
-"""Every score that is one number: properties of `Scores` and keys of `Scores.as_dict`."""
-
 
 class Scores:
     """Confusion counts of every label and averages over examples, of a whole stream or of its recent past.
@@ -50,8 +33,8 @@ class Scores:
     as 0), *micro* scores those of the counts summed over labels, and *label-set* and *example* scores are computed
     from each example's own labels and averaged over examples.
 
-    A label that is not known for an example (-1 or NaN) is left out of everything. An example of which no label is
-    known takes its place in the window, and what was before it fades, but it adds to no score.
+    A label that is not known for an example (-1 or NaN) is left out of all scores. An example without a known label
+    adds to no score, but it takes a place in the window, and earlier examples fade.
 
     Parameters
     ----------
@@ -60,7 +43,7 @@ class Scores:
     window
         Number of most recent examples that count. By default all do.
     fading
-        Factor, between 0 and 1, by which the weight of all earlier examples is multiplied at each new one.
+        Factor between 0 and 1: each new example multiplies the weight of all earlier ones by it.
         By default none; not together with `window`.
 
     Examples
@@ -88,9 +71,9 @@ class Scores:
     def __init__(self, n_labels: int, window: int | None = None, fading: float | None = None) -> None:
         if window is not None and fading is not None:
             raise MarleneError("window and fading exclude each other: give one of them")
-        self._n_labels = at_least_one("n_labels", n_labels)
-        self._window = None if window is None else at_least_one("window", window)
-        self._fading = None if fading is None else between_zero_and_one("fading", fading)
+        self._n_labels = whole_number(n_labels, "n_labels", 1)
+        self._window = None if window is None else whole_number(window, "window", 1)
+        self._fading = None if fading is None else _between_0_and_1(fading)
         self._state = kernels.new_state(self._n_labels, self._window or 0)
 
     @property
@@ -110,7 +93,7 @@ class Scores:
 
     @property
     def weight(self) -> float:
-        """Number of examples that count (of which a label was known); a sum of weights if they fade."""
+        """Number of examples that count (with a known label); the sum of their weights if they fade."""
         return float(self._state.sums[kernels.WEIGHT, 0])
 
     def update(self, truth: npt.ArrayLike, prediction: npt.ArrayLike) -> None:
@@ -158,8 +141,8 @@ class Scores:
     def revert(self, truth: npt.ArrayLike, prediction: npt.ArrayLike) -> None:
         """Take one example away again.
 
-        Without window and fading, any example that was added, as often as there are examples. With one of them only
-        the most recent one, and after that an example must be added before one can be taken away again.
+        Without window and fading, this may be any example that was added, and as many as were added. With a window or
+        fading, only the most recent one, and only once before the next example is added.
 
         Parameters
         ----------
@@ -220,7 +203,7 @@ class Scores:
         >>> scores.label_gmeans
         array([0., 0., 0.])
         """
-        more = at_least_one("count", count)
+        more = whole_number(count, "count", 1)
         state = self._state
         self._n_labels += more
         self._state = state._replace(
@@ -243,78 +226,33 @@ class Scores:
         """G-Mean of every label."""
         return kernels.label_gmeans(self._state.counts)
 
-    @property
-    def macro_gmean(self) -> float:
-        """Mean of the G-Means of all labels."""
-        return kernels.macro_gmean(self._state.counts)
-
-    @property
-    def micro_gmean(self) -> float:
-        """G-Mean of the counts summed over labels."""
-        return kernels.micro_gmean(self._state.counts)
-
-    @property
-    def label_set_gmean(self) -> float:
-        """Mean over examples of the G-Mean of the example's own labels; without positives or negatives that is 0."""
-        return self._example_mean(kernels.LABEL_SET_GMEAN)
-
-    @property
-    def hamming_score(self) -> float:
-        """Mean over examples of the share of labels predicted right."""
-        return self._example_mean(kernels.HAMMING_SCORE)
-
-    @property
-    def subset_accuracy(self) -> float:
-        """Share of examples of which all labels were predicted right."""
-        return self._example_mean(kernels.SUBSET_ACCURACY)
-
-    @property
-    def macro_f1(self) -> float:
-        """Mean of the F1 scores of all labels."""
-        return float(label_f1(self._state.counts).mean())
-
-    @property
-    def micro_f1(self) -> float:
-        """F1 score of the counts summed over labels."""
-        return float(label_f1(self._state.counts.sum(axis=0)))
-
-    @property
-    def example_f1(self) -> float:
-        """Mean over examples of the F1 score of the example's own labels."""
-        return self._example_mean(kernels.EXAMPLE_F1)
-
-    @property
-    def macro_precision(self) -> float:
-        """Mean of the precisions of all labels."""
-        return float(label_precision(self._state.counts).mean())
-
-    @property
-    def micro_precision(self) -> float:
-        """Precision of the counts summed over labels."""
-        return float(label_precision(self._state.counts.sum(axis=0)))
-
-    @property
-    def example_precision(self) -> float:
-        """Mean over examples of the precision of the example's own labels."""
-        return self._example_mean(kernels.EXAMPLE_PRECISION)
-
-    @property
-    def macro_recall(self) -> float:
-        """Mean of the recalls of all labels."""
-        return float(label_recall(self._state.counts).mean())
-
-    @property
-    def micro_recall(self) -> float:
-        """Recall of the counts summed over labels."""
-        return float(label_recall(self._state.counts.sum(axis=0)))
-
-    @property
-    def example_recall(self) -> float:
-        """Mean over examples of the recall of the example's own labels."""
-        return self._example_mean(kernels.EXAMPLE_RECALL)
-
-    def _example_mean(self, score: int) -> float:
-        return kernels.example_mean(self._state.sums[score], self._state.sums[kernels.WEIGHT])
+    macro_gmean = Score(lambda state: kernels.macro_gmean(state.counts), "Mean of the G-Means of all labels.")
+    micro_gmean = Score(lambda state: kernels.micro_gmean(state.counts), "G-Mean of the counts summed over labels.")
+    label_set_gmean = Score(
+        over_examples(kernels.LABEL_SET_GMEAN),
+        "Mean over examples of the G-Mean of the example's own labels, which is 0 without positives or negatives.",
+    )
+    hamming_score = Score(
+        over_examples(kernels.HAMMING_SCORE), "Mean over examples of the share of labels predicted right."
+    )
+    subset_accuracy = Score(
+        over_examples(kernels.SUBSET_ACCURACY), "Share of examples of which all labels were predicted right."
+    )
+    macro_f1 = Score(macro(f1), "Mean of the F1 scores of all labels.")
+    micro_f1 = Score(micro(f1), "F1 score of the counts summed over labels.")
+    example_f1 = Score(
+        over_examples(kernels.EXAMPLE_F1), "Mean over examples of the F1 score of the example's own labels."
+    )
+    macro_precision = Score(macro(precision), "Mean of the precisions of all labels.")
+    micro_precision = Score(micro(precision), "Precision of the counts summed over labels.")
+    example_precision = Score(
+        over_examples(kernels.EXAMPLE_PRECISION), "Mean over examples of the precision of the example's own labels."
+    )
+    macro_recall = Score(macro(recall), "Mean of the recalls of all labels.")
+    micro_recall = Score(micro(recall), "Recall of the counts summed over labels.")
+    example_recall = Score(
+        over_examples(kernels.EXAMPLE_RECALL), "Mean over examples of the recall of the example's own labels."
+    )
 
     def as_dict(self) -> dict[str, float]:
         """Return every score that is one number, by name.
@@ -327,7 +265,7 @@ class Scores:
         return {name: getattr(self, name) for name in SCORES}
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Return everything as named arrays, copies of the present ones.
+        """Return settings and counts as named arrays (copies).
 
         Examples
         --------
@@ -341,7 +279,7 @@ class Scores:
 
     @classmethod
     def from_state(cls, state: Mapping[str, npt.NDArray[np.generic]]) -> Scores:
-        """Return what `state` was called on; it goes on where that one stood."""
+        """Return the scores whose `state` this is; they continue from there."""
         wanted = {"window", "fading", *kernels.ScoreState._fields}
         if set(state) != wanted:
             raise MarleneError(f"state of scores holds {sorted(state)}, expected {sorted(wanted)}")
@@ -373,7 +311,7 @@ class Scores:
     __copy__ = copy
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether settings, counts and window are the same; what `revert` would bring back may differ."""
+        """Tell whether settings, counts and window are the same; the example that `revert` takes may differ."""
         if not isinstance(other, Scores):
             return NotImplemented
         mine, its = self._state, other._state
@@ -394,3 +332,13 @@ class Scores:
         """Return the outcomes that are in the window, oldest first."""
         row, filled = self._state.cursor[[kernels.NEXT_ROW, kernels.FILLED]].tolist()
         return self._state.ring.take(range(row - filled, row), axis=0, mode="wrap")
+
+
+def _between_0_and_1(fading: object) -> float:
+    if not isinstance(fading, Real) or not 0 < float(fading) < 1:
+        raise MarleneError(f"fading must be a number above 0 and below 1, not {fading!r}")
+    return float(fading)
+
+
+SCORES = tuple(name for name, value in vars(Scores).items() if isinstance(value, Score))
+"""Every score that is one number: attributes of `Scores` and keys of `Scores.as_dict`."""
