@@ -1,4 +1,4 @@
-"""BR-MARLENE as an estimator of scikit-learn."""
+"""The methods as estimators of scikit-learn."""
 
 import pickle
 import subprocess
@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from marlene import BRMarlene
+from marlene import BRMarlene, Marlene
 from marlene._common.errors import MarleneError
 from marlene.learners import METHODS, create
 from marlene.sklearn import MarleneClassifier
@@ -26,12 +26,24 @@ NOT_FOR_US = {
     "check_classifiers_multilabel_output_format_decision_function": "there is no decision_function",
 }
 """Checks of scikit-learn that do not apply, with the reason. All others must hold: no failure is expected."""
-ESTIMATORS = [MarleneClassifier(), MarleneClassifier(drift=None, features="numeric", resampling="expected")]
+HALF_IS_THE_THRESHOLD = {
+    "check_classifier_multioutput": "predictions follow thresholds learnt online, not the larger probability",
+    "check_classifiers_train": "the same; scikit-learn excepts its own FixedThresholdClassifier from this check too",
+}
+"""Checks that hold only where a label is predicted if its probability is above 0.5."""
+ESTIMATORS = [
+    (MarleneClassifier(), NOT_FOR_US | HALF_IS_THE_THRESHOLD),
+    (MarleneClassifier(options={"objective": "none"}), NOT_FOR_US),
+    (
+        MarleneClassifier("br-marlene", features="numeric", options={"drift": None, "resampling": "expected"}),
+        NOT_FOR_US,
+    ),
+]
 CHECKS = [
     pytest.param(*case, id=f"{number}-{case[1].func.__name__}-{position}")
-    for number, estimator in enumerate(ESTIMATORS)
+    for number, (estimator, left_out) in enumerate(ESTIMATORS)
     for position, case in enumerate(estimator_checks_generator(estimator))
-    if case[1].func.__name__ not in NOT_FOR_US
+    if case[1].func.__name__ not in left_out
 ]
 
 X = np.random.default_rng(0).normal(size=(300, 4))
@@ -45,9 +57,11 @@ def test_scikit_learns_own_checks(estimator, check):
 
 
 @pytest.mark.parametrize("layout", [np.array, sp.csr_array, sp.csc_matrix, pd.DataFrame])
-def test_it_is_br_marlene(layout):
-    model = MarleneClassifier(seed=4, drift="ddm", resampling="expected", max_models=9)
-    plain = BRMarlene(seed=4, drift="ddm", resampling="expected", max_models=9)
+@pytest.mark.parametrize(("method", "learner"), [("marlene", Marlene), ("br-marlene", BRMarlene)])
+def test_it_is_the_learner(layout, method, learner):
+    options = {"drift": "ddm", "resampling": "expected", "max_models": 9}
+    model = MarleneClassifier(method, seed=4, options=options)
+    plain = learner(seed=4, **options)
     for rows in (slice(0, 100), slice(100, 101), slice(101, 250)):
         model.partial_fit(layout(X[rows]), Y[rows])
         plain.learn_many(X[rows], Y[rows])
@@ -58,8 +72,8 @@ def test_it_is_br_marlene(layout):
     np.testing.assert_array_equal(whole.predict_proba(layout(X)), model.predict_proba(layout(X)))
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("br-marlene", "majority")])
-def test_every_other_method(method):
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "majority"])
+def test_every_method(method):
     model = clone(MarleneClassifier(method=method, seed=4, features="numeric"))
     plain = create(method, seed=4).clone(new_params={"features": "numeric"})
     for rows in (slice(0, 130), slice(130, 280)):
@@ -68,9 +82,19 @@ def test_every_other_method(method):
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba_many(X))
     np.testing.assert_array_equal(model.predict(X), plain.predict_many(X))
     assert len(np.unique(model.predict_proba(X))) > 1
-    if method != "br-resampled":
-        with pytest.raises(MarleneError, match=f"method {method} has no parameter 'drift'"):
-            MarleneClassifier(method=method, drift="ddm").fit(X, Y)
+    with pytest.raises(MarleneError, match=f"method {method} has no parameter 'depth'"):
+        MarleneClassifier(method, options={"depth": 3}).fit(X, Y)
+
+
+def test_parameters_of_an_ensemble():
+    model = MarleneClassifier("ecc", seed=4, options={"members": 3}).fit(X, Y)
+    assert model.model_.members == 3
+    with pytest.raises(MarleneError, match="method ecc has no parameter 'drift'"):
+        MarleneClassifier("ecc", options={"drift": "ddm"}).fit(X, Y)
+
+
+def test_the_default_is_the_default_method():
+    assert type(MarleneClassifier().fit(X, Y).model_) is Marlene
 
 
 def test_methods_that_are_no_estimators():
@@ -83,7 +107,7 @@ def test_methods_that_are_no_estimators():
 @pytest.mark.parametrize("values", [("no", "yes"), (False, True), (-1, 1), (3.0, 7.0), ("b", "c")])
 def test_any_two_values(values):
     named = np.array(values)
-    expected = BRMarlene()
+    expected = Marlene()
     expected.learn_many(X, Y)
     many = MarleneClassifier().fit(X, named[Y])
     assert [known.tolist() for known in many.classes_] == [list(values)] * 3
@@ -91,7 +115,7 @@ def test_any_two_values(values):
     np.testing.assert_array_equal(many.predict(X), named[expected.predict_many(X)])
     np.testing.assert_array_equal(many.predict_proba(X), expected.predict_proba_many(X))
     one = MarleneClassifier().fit(X, named[Y[:, 0]])
-    alone = BRMarlene()
+    alone = Marlene()
     alone.learn_many(X, Y[:, :1])
     assert one.classes_.tolist() == list(values)
     assert one.predict(X).dtype == named.dtype
@@ -165,14 +189,14 @@ def test_classes_that_do_not_fit():
     with pytest.raises(MarleneError, match=r"Label 0 has 3 classes"):
         MarleneClassifier().partial_fit(X, Y, classes=[0, 1, 2])
     with pytest.raises(MarleneError, match="resampling must be one of"):
-        MarleneClassifier(resampling="never").fit(X, Y)
+        MarleneClassifier(options={"resampling": "never"}).fit(X, Y)
 
 
 def test_features_have_names_and_kinds():
     frame = pd.DataFrame({"size": X[:, 0], "late": (X[:, 1] > 0).astype(float), "colour": np.arange(300) % 5})
-    model = MarleneClassifier(features={"late": "binary", "colour": "nominal"}).fit(frame, Y)
+    model = MarleneClassifier("br-marlene", features={"late": "binary", "colour": "nominal"}).fit(frame, Y)
     assert model.feature_names_in_.tolist() == ["size", "late", "colour"]
-    by_position = MarleneClassifier(features={1: "binary", 2: "nominal"}).fit(frame.to_numpy(), Y)
+    by_position = MarleneClassifier("br-marlene", features={1: "binary", 2: "nominal"}).fit(frame.to_numpy(), Y)
     np.testing.assert_array_equal(model.predict_proba(frame), by_position.predict_proba(frame.to_numpy()))
     assert model.model_._ensemble.bank.kinds.tolist() == [0, 2, 5]
     with pytest.raises(ValueError, match="feature names should match"):
@@ -183,19 +207,21 @@ def test_missing_values_are_learnt_around():
     holes = X.copy()
     holes[::7, 1] = np.nan
     model = MarleneClassifier().fit(holes, Y)
-    plain = BRMarlene()
+    plain = Marlene()
     plain.learn_many(holes, Y)
     np.testing.assert_array_equal(model.predict_proba(holes), plain.predict_proba_many(holes))
 
 
 def test_pipelines_clones_and_searches():
-    pipeline = make_pipeline(StandardScaler(), MarleneClassifier(base=HoeffdingForest([], grace_period=50)))
+    forest = HoeffdingForest([], grace_period=50)
+    pipeline = make_pipeline(StandardScaler(), MarleneClassifier("br-marlene", options={"base": forest}))
     assert pipeline.fit(X, Y).predict(X).shape == Y.shape
     copy = clone(pipeline)
     np.testing.assert_array_equal(copy.fit(X, Y).predict_proba(X), pipeline.predict_proba(X))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(pipeline)).predict_proba(X), pipeline.predict_proba(X))
-    search = GridSearchCV(MarleneClassifier(), {"drift": [None, "ddm-oci"], "seed": [1, 2]}, cv=2).fit(X, Y[:, 0])
-    assert set(search.best_params_) == {"drift", "seed"}
+    grid = {"options": [{"drift": None}, {"drift": "ddm-oci"}], "seed": [1, 2]}
+    search = GridSearchCV(MarleneClassifier(), grid, cv=2).fit(X, Y[:, 0])
+    assert set(search.best_params_) == {"options", "seed"}
     assert not hasattr(clone(search.best_estimator_), "model_")
 
 

@@ -1,18 +1,20 @@
-"""BR-MARLENE, and the other methods, with scikit-learn's interface; needs the extra `sklearn`."""
+"""Every method as an estimator of scikit-learn; needs the extra `sklearn`."""
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
-from marlene.learners import BRMarlene, BRResampled, create
+from marlene.learners import create
+from marlene.learners._methods import DEFAULT_METHOD
 
 optional("sklearn", "sklearn", "marlene.sklearn")
 
-from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402 (only after its absence would have been named)
+from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402 (only after the check that it is installed)
 from sklearn.utils.multiclass import check_classification_targets, type_of_target  # noqa: E402
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data  # noqa: E402
 
@@ -20,29 +22,28 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from marlene._common.arrays import Array, Floats, Labels
-    from marlene.drift import DetectorBank
 
 
 __all__ = ["MarleneClassifier"]
 
-FULLY_SET = {"br-marlene": BRMarlene, "br-resampled": BRResampled}
-"""The methods that all parameters are for."""
-
 
 class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """BR-MARLENE as an estimator of scikit-learn, for one or for many labels of two values each.
+    """A method of this package as an estimator of scikit-learn, for one or many labels of two values each.
 
     Examples are learnt in the order of the rows. A one-dimensional `y` is one label; a two-dimensional `y` has a column
-    per label. The two values of a label may be anything that can be sorted; of the second the probability is given.
-    Features are numbers, NaN is a missing value, and sparse matrices are taken as they are.
+    per label. The two values of a label may be anything that can be sorted; probabilities are those of the second.
+    Features are numbers, NaN is a missing value, and sparse matrices are accepted.
 
     Parameters
     ----------
-    base, drift, features, resampling, seed, max_models
-        As of `marlene.BRMarlene`. The keys of a mapping `features` are names of columns, or else their positions.
     method
-        Another method of the command line, such as "ecc". Of the other parameters only `features` and `seed` are
-        for methods other than BR-MARLENE, with and without transfer.
+        A name of `marlene methods`.
+    seed
+        Seed of the method's random numbers.
+    features
+        Kinds of the features, as in `marlene.Marlene`. The keys of a mapping are names of columns, or their positions.
+    options
+        Further parameters of the method's learner by name, such as ``{"drift": "adwin", "objective": "f1"}``.
 
     Attributes
     ----------
@@ -51,11 +52,11 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_outputs_
         Number of labels.
     n_features_in_
-        Number of features, which the first fit decides.
+        Number of features of the first fit.
     feature_names_in_
         Their names, if the first fit was given a frame.
     model_
-        The `marlene.BRMarlene`, or other learner, within, to ask for explanations.
+        The learner inside, such as a `marlene.Marlene`.
 
     Examples
     --------
@@ -71,21 +72,15 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        base: Any = "hoeffding-forest",  # noqa: ANN401 (a name, a bank or a classifier of River)
-        drift: str | DetectorBank | None = "ddm-oci",
-        features: str | Mapping[Hashable, str] = "auto",
-        resampling: str = "poisson",
+        method: str = DEFAULT_METHOD,
         seed: int = 1,
-        max_models: int | None = None,
-        method: str = "br-marlene",
+        features: str | Mapping[Hashable, str] = "auto",
+        options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.base = base
-        self.drift = drift
-        self.features = features
-        self.resampling = resampling
-        self.seed = seed
-        self.max_models = max_models
         self.method = method
+        self.seed = seed
+        self.features = features
+        self.options = options
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)
         tags = super().__sklearn_tags__()
@@ -97,7 +92,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (array-likes)
-        """Forget everything and learn the rows one after the other.
+        """Learn the rows one after the other, from scratch.
 
         Parameters
         ----------
@@ -106,7 +101,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y
             The label (1-D) or labels (2-D) of every row.
         """
-        X, columns = self._take(X, y, reset=True)
+        X, columns = self._validated(X, y, reset=True)
         values = [np.unique(column) for column in columns.T]
         return self._start(
             X, columns, values if self._one_dimensional else [_both(*pair) for pair in enumerate(values)]
@@ -120,18 +115,21 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y
             As for `fit`.
         classes
-            The two values of every label, or a sequence with the values of each; used at the first call only. Without
-            them, that call must show both, unless they are 0 and 1 (or False and True).
+            The two values of all labels, or a sequence with the two values of each; used at the first call only. By
+            default the values in `y`, which must then hold both, unless they are 0 and 1 (or False and True).
         """
         first = not hasattr(self, "model_")
-        X, columns = self._take(X, y, reset=first)
+        X, columns = self._validated(X, y, reset=first)
         if first:
             return self._start(X, columns, [_both(*pair) for pair in enumerate(_as_classes(classes, columns))])
         self.model_.learn_many(X, _encoded(columns, self._values))
         return self
 
     def predict(self, X: Any) -> Array:  # noqa: ANN401
-        """Return the value of the label (n,) or of every label (n × labels) that the method decides for."""
+        """Return the predicted value of the label (n,) or of every label (n × labels).
+
+        The method decides; a method with thresholds need not choose the value of the larger probability.
+        """
         X = self._checked(X)
         positive = self.model_.predict_many(X)
         predicted = [values[column.astype(np.int64)] for values, column in zip(self._values, positive.T, strict=True)]
@@ -147,11 +145,11 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.ones_like(probabilities)
         return np.column_stack([1 - probabilities, probabilities])
 
-    def _take(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:  # noqa: ANN401
+    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Array]:  # noqa: ANN401
         """Check the inputs; return X, and y with a column per label."""
         if y is None:
             raise MarleneError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
+        X = self._matrix(X, reset=reset)
         given = check_array(y.toarray() if hasattr(y, "toarray") else y, ensure_2d=False, dtype=None, input_name="y")
         check_consistent_length(X, given)
         if not reset and (given.ndim == 1) != self._one_dimensional:
@@ -176,7 +174,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return [self.classes_] if self._one_dimensional else self.classes_
 
     def _start(self, X: Any, columns: Array, values: list[Array]) -> Self:  # noqa: ANN401
-        """Learn first rows, of labels with these values."""
+        """Make the learner and learn the first rows, of labels with these values."""
         names = list(getattr(self, "feature_names_in_", ()))
         features = self.features
         if not isinstance(features, str):
@@ -189,22 +187,23 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _untrained(self, features: str | Mapping[Hashable, str]) -> Any:  # noqa: ANN401 (a learner)
-        if self.method in FULLY_SET:
-            learner = FULLY_SET[self.method]
-            return learner(self.base, self.drift, features, self.resampling, self.seed, self.max_models)
-        usual = MarleneClassifier()
-        for name in ("base", "drift", "resampling", "max_models"):
-            if getattr(self, name) != getattr(usual, name):
-                raise MarleneError(f"method {self.method} has no parameter {name!r}")
         model = create(self.method, self.seed)
-        if not hasattr(model, "features"):
+        parameters = inspect.signature(type(model)).parameters
+        if "features" not in parameters:
             raise MarleneError(f"method {self.method} cannot be an estimator of scikit-learn's")
-        return model.clone(new_params={"features": features})
+        options = dict(self.options or {})
+        for name in options:
+            if name not in parameters:
+                raise MarleneError(f"method {self.method} has no parameter {name!r}")
+        return model.clone(new_params={"features": features} | options)
 
     def _checked(self, X: Any) -> Any:  # noqa: ANN401
-        """Return X as the learner takes it."""
+        """Return X of a fitted estimator as its learner takes it."""
         check_is_fitted(self, "model_")
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
+        return self._matrix(X, reset=False)
+
+    def _matrix(self, X: Any, *, reset: bool) -> Any:  # noqa: ANN401
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
 
 
 def _as_classes(classes: Any, columns: Array) -> list[Array]:  # noqa: ANN401
@@ -219,7 +218,7 @@ def _as_classes(classes: Any, columns: Array) -> list[Array]:  # noqa: ANN401
 
 
 def _both(label: int, known: Array) -> Array:
-    """Return the two values of a label of which these are known."""
+    """Return both values of a label, given those that are known."""
     if len(known) > 2:
         raise MarleneError(f"Only binary classification is supported. Label {label} has {len(known)} classes.")
     if len(known) == 1 and known.dtype.kind in "biuf" and known[0] in (0, 1):
@@ -230,7 +229,7 @@ def _both(label: int, known: Array) -> Array:
 
 
 def _encoded(columns: Array, values: Sequence[Array]) -> Labels:
-    """Return y as 0 and 1: the positions of its entries among the values of their label."""
+    """Return y as 0 and 1: the positions of its entries among the two values of their label."""
     encoded = np.zeros(columns.shape, np.int8)
     for label, known in enumerate(values):
         strange = ~np.isin(columns[:, label], known)

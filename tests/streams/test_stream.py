@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from marlene._common.errors import MarleneError
 from marlene.streams import Feature, Stream
 from marlene.streams._labels import label_columns
-from marlene.streams._stream import as_matrix, dense, only_zero_or_one
+from marlene.streams._stream import as_matrix, dense, inferred_kinds
 
 NAMES = ["age", "is_spam", "is_urgent"]
 
@@ -160,9 +160,9 @@ class TestWithKinds:
         ("kinds", "message"),
         [
             ({"nothing": "binary"}, "there is no feature named 'nothing'"),
-            ({"x0": "text"}, "kind 'text' is not one of numeric, binary, nominal"),
+            ({"x0": "text"}, "the kind must be one of numeric, binary, nominal, not 'text'"),
             ({"x0": "nominal"}, "a numeric column has no list of values"),
-            ("text", "kind 'text' is not one of"),
+            ("text", "the kind must be one of numeric, binary, nominal, not 'text'"),
         ],
     )
     def test_what_cannot_be_is_refused(self, kinds, message):
@@ -214,7 +214,7 @@ class TestLabelColumns:
 @given(arrays(float, (4, 3), elements=st.sampled_from([0.0, 1.0, 2.0, np.nan, -1.5])))
 def test_dense_and_sparse_agree(X):
     plain, sparse = as_matrix(X, "x"), as_matrix(sp.csr_array(X), "x")
-    np.testing.assert_array_equal(only_zero_or_one(plain), only_zero_or_one(sparse))
+    assert inferred_kinds(plain) == inferred_kinds(sparse)
     Y = np.ones((4, 1))
     first, second = Stream.from_arrays(plain, Y), Stream.from_arrays(sparse, Y)
     assert first == second

@@ -185,7 +185,7 @@ class TestKinds:
         [
             ({"colour": "numeric"}, "line 2, column 'colour': expected a number, found 'red'"),
             ({"colour": "binary"}, "line 2, column 'colour': expected a number, found 'red'"),
-            ({"colour": "text"}, "kind 'text' is not one of"),
+            ({"colour": "text"}, "the kind must be one of numeric, binary, nominal, not 'text'"),
             ({"weight": "numeric"}, "there is no feature named 'weight'"),
             ({"spam": "numeric"}, "there is no feature named 'spam'"),
         ],

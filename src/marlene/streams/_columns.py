@@ -1,4 +1,4 @@
-"""The one place where columns of a table become features and labels."""
+"""Columns of a table become features and labels here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene.streams._labels import LabelChoice, label_columns
-from marlene.streams._stream import KINDS, UNKNOWN_LABEL, Feature, Kind, Stream
+from marlene.streams._stream import KINDS, UNKNOWN_LABEL, Feature, Stream, inferred_kinds, refuse_duplicates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,10 +26,10 @@ MANY_VALUES = 1000
 
 @dataclass(frozen=True, slots=True)
 class RawTable:
-    """Columns of equal length, with what an error message needs to name a cell.
+    """A table whose columns have no type yet.
 
-    `column(i)` gives the cells of a column: a numeric array, or any Python objects. `where(row)` names a row.
-    A column in `nominal` was declared so by its source.
+    `column(i)` returns the cells of a column: a numeric array, or any Python objects. `where(row)` names a row in an
+    error message. `nominal` holds the columns that the source declares nominal.
     """
 
     source: str
@@ -43,7 +43,7 @@ class RawTable:
 def table_to_stream(table: RawTable, labels: LabelChoice, kinds: str | Mapping[str, str], name: str) -> Stream:
     """Split a table into features and labels, and infer the kind of every feature that is not named in `kinds`."""
     if not isinstance(labels, int):
-        _refuse_same_names(table)
+        refuse_duplicates(table.source, "columns", table.names)
     chosen = label_columns(table.names, labels, table.source)
     inputs = [i for i in range(len(table.names)) if i not in set(chosen)]
     wanted = {} if isinstance(kinds, str) else {column: kind for column, kind in kinds.items() if kind in KINDS}
@@ -61,24 +61,17 @@ def table_to_stream(table: RawTable, labels: LabelChoice, kinds: str | Mapping[s
 
 
 def is_value(text: str) -> bool:
-    """Tell whether a cell of a text file is a number, a truth value or missing: a value rather than a word."""
+    """Tell whether a cell of a text file is a number, a truth value or missing."""
     return not isinstance(_read(text, TRUTH | YES_NO), str)
-
-
-def _refuse_same_names(table: RawTable) -> None:
-    seen: set[str] = set()
-    for name in table.names:
-        if name in seen:
-            raise MarleneError(f"{table.source}: two columns are named {name!r}")
-        seen.add(name)
 
 
 def _feature(table: RawTable, index: int, kind: str | None) -> tuple[Feature, Floats]:
     name, cells = table.names[index], table.column(index)
     if kind == "nominal":
         return _nominal(table, name, _objects(cells))
-    numbers = _plain_numbers(cells)
-    if numbers is None:
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
+        numbers = cells.astype(np.float64)
+    else:
         cells = _objects(cells)
         read = _distinct(table, name, cells, TRUTH)
         words = [cell for cell, value in read.items() if isinstance(value, str)]
@@ -92,9 +85,7 @@ def _feature(table: RawTable, index: int, kind: str | None) -> tuple[Feature, Fl
     infinite = np.isinf(numbers)
     if infinite.any():
         raise MarleneError(f"{table.where(int(np.argmax(infinite)))}, column {name!r}: the value is infinite")
-    binary = bool(np.all((numbers == 0) | (numbers == 1) | np.isnan(numbers)))
-    inferred: Kind = "binary" if binary else "numeric"
-    return Feature(name, inferred), numbers
+    return Feature(name, inferred_kinds(numbers[:, np.newaxis])[0]), numbers
 
 
 def _label(table: RawTable, index: int) -> Labels:
@@ -142,18 +133,12 @@ def _refuse_free_text(table: RawTable, name: str, cells: list[Any], read: dict[A
         )
 
 
-def _plain_numbers(cells: Any) -> Floats | None:  # noqa: ANN401 (an array or any sequence)
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
-        return cells.astype(np.float64)
-    return None
-
-
 def _objects(cells: Any) -> list[Any]:  # noqa: ANN401 (an array or any sequence)
     return cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
 
 
 def _distinct(table: RawTable, name: str, cells: list[Any], words: Mapping[str, float]) -> dict[Any, float | str]:
-    """Read every different cell once, in the order of first appearance."""
+    """Return what every different cell means, in the order of first appearance."""
     read: dict[Any, float | str] = {}
     try:
         for cell in dict.fromkeys(cells):
@@ -177,7 +162,7 @@ def _readable(cell: object) -> bool:
 
 
 def _read(cell: Any, words: Mapping[str, float]) -> float | str:  # noqa: ANN401 (whatever a table holds)
-    """Return a cell as a number, NaN where it is missing, or as text where it is neither."""
+    """Return a cell as a number, as NaN if it is missing, else as text."""
     if isinstance(cell, str):
         return _read_text(cell.strip(), words)
     if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
@@ -197,7 +182,7 @@ def _read_text(text: str, words: Mapping[str, float]) -> float | str:
     if word in words:
         return words[word]
     try:
-        # Python's float reads 1_000, which is a number in programs and a name in tables
+        # Python's float accepts 1_000, which is a name in tables.
         return text if "_" in text else float(text)
     except ValueError:
         return text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN, as_labels
 
@@ -21,12 +22,12 @@ KINDS: tuple[Kind, ...] = ("numeric", "binary", "nominal")
 Matrix: TypeAlias = "Floats | sp.csr_array"
 
 UNKNOWN_LABEL = UNKNOWN
-"""What stands in `Stream.Y` where an example's label is not known."""
+"""The value in `Stream.Y` of a label that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One input of a stream.
+    """One column of a stream's `X`.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class Stream:
     Parameters
     ----------
     X
-        Inputs (examples × features), float64: a dense array, or a CSR array in which an absent entry is zero.
+        Values (examples × features), float64: a dense array, or a CSR array in which an absent entry is zero.
         NaN is a missing value; infinities are refused.
     Y
         Labels (examples × labels), int8: 1, 0, or -1 where a label is not known.
@@ -97,21 +98,19 @@ class Stream:
             raise MarleneError(f"{self.name}: there is no label")
         if not len(self.Y):
             raise MarleneError(f"{self.name}: the stream is empty")
-        _refuse_duplicates(self.name, "feature", [feature.name for feature in self.features])
-        _refuse_duplicates(self.name, "label", self.labels)
+        refuse_duplicates(self.name, "features", [feature.name for feature in self.features])
+        refuse_duplicates(self.name, "labels", self.labels)
         self._refuse_infinities()
 
     def _refuse_infinities(self) -> None:
-        stored = self.X.data if isinstance(self.X, sp.csr_array) else self.X.ravel()
-        infinite = np.isinf(stored)
+        infinite = np.isinf(self.X.data if isinstance(self.X, sp.csr_array) else self.X)
         if not infinite.any():
             return
-        position = int(np.argmax(infinite))
         if isinstance(self.X, sp.csr_array):
-            row = int(np.searchsorted(self.X.indptr, position, side="right")) - 1
-            column = int(self.X.indices[position])
+            position = int(np.argmax(infinite))
+            row, column = int(np.searchsorted(self.X.indptr, position, side="right")) - 1, self.X.indices[position]
         else:
-            row, column = divmod(position, self.X.shape[1])
+            row, column = np.argwhere(infinite)[0]
         raise MarleneError(f"{self.name}: example {row}, feature {self.features[column].name!r}: the value is infinite")
 
     @classmethod
@@ -124,7 +123,7 @@ class Stream:
         labels: Sequence[str] | None = None,
         name: str = "arrays",
     ) -> Stream:
-        """Make a stream of arrays.
+        """Make a stream from arrays.
 
         Parameters
         ----------
@@ -133,8 +132,8 @@ class Stream:
         Y
             A two-dimensional array of 0, 1 and, where a label is not known, -1 or NaN.
         features
-            Names, or `Feature` objects where the kinds are known; a column named without a kind is binary if it
-            holds only 0 and 1 (and missing values), otherwise numeric. Default x0, x1, …
+            Names, or `Feature` objects where the kinds are known. A column with only a name is binary if it holds
+            only 0 and 1 (and missing values), otherwise numeric. Default x0, x1, …
         labels
             Names of the columns of `Y`. Default y0, y1, …
         name
@@ -146,10 +145,9 @@ class Stream:
             features = [f"x{i}" for i in range(matrix.shape[1])]
         if len(features) != matrix.shape[1]:
             raise MarleneError(f"{name}: {len(features)} feature names for {matrix.shape[1]} columns")
-        binary = only_zero_or_one(matrix)
         declared = tuple(
-            feature if isinstance(feature, Feature) else Feature(feature, "binary" if binary[i] else "numeric")
-            for i, feature in enumerate(features)
+            feature if isinstance(feature, Feature) else Feature(feature, kind)
+            for feature, kind in zip(features, inferred_kinds(matrix), strict=True)
         )
         label_names = tuple(labels) if labels is not None else tuple(f"y{i}" for i in range(truth.shape[1]))
         return cls(matrix, truth, declared, label_names, name)
@@ -180,14 +178,14 @@ class Stream:
         )
 
     def example(self, index: int) -> dict[str, Any]:
-        """Return the inputs of one example as River wants them; see `as_example`."""
+        """Return the features of one example as a dictionary for River; see `as_example`."""
         return self.as_example(self.X[[index]])
 
     def as_example(self, row: Matrix) -> dict[str, Any]:
         """Turn a matrix of one row into a dictionary.
 
-        Every feature is present, zeros too (River reads an absent one as not observed), except missing values.
-        Binary features are booleans and nominal ones the names of their values.
+        All features except missing values are in it, zeros too: River takes an absent feature for missing.
+        Binary features are booleans, nominal ones the names of their values.
         """
         return {
             feature.name: _as_python(feature, value)
@@ -204,15 +202,14 @@ class Stream:
         }
 
     def head(self, count: int) -> Stream:
-        """Return the first `count` examples as a stream of their own."""
-        if count < 1:
-            raise MarleneError(f"{self.name}: the number of examples must be at least 1, not {count}")
+        """Return a stream of the first `count` examples."""
+        whole_number(count, f"{self.name}: the number of examples", 1)
         return replace(self, X=self.X[:count], Y=self.Y[:count])
 
     def rotated(self) -> Stream:
-        """Return the same stream with labels that change places in the middle: an abrupt drift of all of them.
+        """Return the stream with an abrupt drift of all labels in the middle.
 
-        From the middle on every label has the values of the one before it, the first those of the last.
+        In the second half, every label has the values of the label before it, the first label those of the last.
 
         Examples
         --------
@@ -224,14 +221,14 @@ class Stream:
         return replace(self, Y=truth, name=f"{self.name}, rotated")
 
     def with_kinds(self, kinds: str | Mapping[str, str]) -> Stream:
-        """Return the same stream with other feature kinds.
+        """Return the stream with other kinds of features.
 
         Parameters
         ----------
         kinds
-            "auto" leaves them as they are; "numeric" makes binary features numeric; "binary" keeps of every
-            numeric feature only whether it is non-zero; a mapping names single features. Nominal features keep their
-            kind unless named, and then their values must be numbers.
+            "auto" changes nothing; "numeric" makes binary features numeric; "binary" replaces numeric features by
+            whether they are non-zero; a mapping gives the kinds of single features. Nominal features keep their kind
+            unless a mapping names them; their values must then be numbers.
 
         Examples
         --------
@@ -245,13 +242,11 @@ class Stream:
         if kinds == "auto":
             return self
         if isinstance(kinds, str):
-            wanted = {f.name: kinds for f in self.features if f.kind != "nominal"}
-        else:
-            wanted = dict(kinds)
-        unknown = sorted(wanted.keys() - {feature.name for feature in self.features})
+            kinds = {f.name: kinds for f in self.features if f.kind != "nominal"}
+        unknown = sorted(kinds.keys() - {feature.name for feature in self.features})
         if unknown:
             raise MarleneError(f"{self.name}: there is no feature named {unknown[0]!r}")
-        features = tuple(_with_kind(self.name, f, wanted.get(f.name, f.kind)) for f in self.features)
+        features = tuple(_with_kind(self.name, f, kinds.get(f.name, f.kind)) for f in self.features)
         X = self.X
         to_presence = np.zeros(len(features), dtype=bool)
         for i, (old, new) in enumerate(zip(self.features, features, strict=True)):
@@ -261,22 +256,21 @@ class Stream:
         return replace(self, X=_presence(X, to_presence), features=features)
 
 
-def _with_kind(stream: str, feature: Feature, kind: str) -> Feature:
-    if kind not in KINDS:
-        raise MarleneError(f"{stream}, feature {feature.name!r}: kind {kind!r} is not one of {', '.join(KINDS)}")
+def _with_kind(stream: str, feature: Feature, kind: Any) -> Feature:  # noqa: ANN401 (checked here)
+    one_of(kind, f"{stream}, feature {feature.name!r}: the kind", KINDS)
     if kind == feature.kind:
         return feature
-    if kind == "nominal" and not feature.values:
-        if feature.kind != "binary":
-            raise MarleneError(
-                f"{stream}, feature {feature.name!r}: a numeric column has no list of values, so it cannot be nominal"
-            )
-        return Feature(feature.name, "nominal", ("0", "1"))
-    return Feature(feature.name, kind, feature.values if kind == "nominal" else ())
+    if kind != "nominal":
+        return Feature(feature.name, kind)
+    if feature.kind == "numeric" and not feature.values:
+        raise MarleneError(
+            f"{stream}, feature {feature.name!r}: a numeric column has no list of values, so it cannot be nominal"
+        )
+    return Feature(feature.name, "nominal", feature.values or ("0", "1"))
 
 
 def _numbers_for_values(X: Matrix, column: int, feature: Feature, stream: str) -> Matrix:
-    """Replace the indices of a nominal feature's values by the numbers that the values are."""
+    """Replace the indices of a nominal feature's values by the values, which must be numbers."""
     numbers = np.empty(len(feature.values))
     for i, value in enumerate(feature.values):
         try:
@@ -284,7 +278,7 @@ def _numbers_for_values(X: Matrix, column: int, feature: Feature, stream: str) -
         except ValueError:
             raise MarleneError(f"{stream}, feature {feature.name!r}: its value {value!r} is not a number") from None
     if isinstance(X, sp.csr_array) and numbers[:1].any():
-        # an absent entry is index 0, whose number is not zero
+        # An absent entry means the first value, which is not zero.
         X = X.toarray()
     changed = X.copy()
     if isinstance(changed, sp.csr_array):
@@ -318,11 +312,12 @@ def _as_python(feature: Feature, value: float) -> float | bool | str:
     return value
 
 
-def _refuse_duplicates(stream: str, what: str, names: Sequence[str]) -> None:
+def refuse_duplicates(source: str, what: str, names: Sequence[str]) -> None:
+    """Refuse a name that occurs twice; `what` says in the plural what is named."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise MarleneError(f"{stream}: two {what}s are named {name!r}")
+            raise MarleneError(f"{source}: two {what} are named {name!r}")
         seen.add(name)
 
 
@@ -354,15 +349,10 @@ def _label_matrix(Y: Any, name: str, labels: Sequence[str] | None = None) -> Lab
     return as_labels(Y, f"{name}: Y", wording=wording)
 
 
-def only_zero_or_one(X: Matrix) -> Bools:
-    """Tell for every column whether it holds nothing but 0, 1 and missing values.
-
-    An empty or constant-zero column is called binary too: nothing in it speaks against it.
-    """
-    if isinstance(X, sp.csr_array):
-        other = ~np.isnan(X.data) & (X.data != 0) & (X.data != 1)
-        result = np.ones(X.shape[1], dtype=bool)
-        result[X.indices[other]] = False
-        return result
-    wrong = ~np.isnan(X) & (X != 0) & (X != 1)
-    return ~np.asarray(wrong.any(axis=0))
+def inferred_kinds(X: Matrix) -> list[Kind]:
+    """Return the kind of every column: binary if it holds only 0, 1 and missing values, otherwise numeric."""
+    values = X.data if isinstance(X, sp.csr_array) else X
+    other = ~np.isnan(values) & (values != 0) & (values != 1)
+    numeric = np.zeros(X.shape[1], dtype=bool)
+    numeric[X.indices[other] if isinstance(X, sp.csr_array) else other.any(axis=0)] = True
+    return ["numeric" if column else "binary" for column in numeric]

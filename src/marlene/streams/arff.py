@@ -18,7 +18,7 @@ from marlene.streams._arff_values import Decoder, LabelNumbers, Names, Numbers, 
 from marlene.streams._labels import LabelChoice, label_columns
 from marlene.streams._lines import bare_stem, numbered_lines
 from marlene.streams._mulan import label_names
-from marlene.streams._stream import UNKNOWN_LABEL, Feature, Matrix, Stream, only_zero_or_one
+from marlene.streams._stream import UNKNOWN_LABEL, Feature, Kind, Matrix, Stream, inferred_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -160,15 +160,14 @@ def _stream(file: Path, attributes: Sequence[Attribute], labels: Sequence[int], 
     is_label = np.zeros(len(attributes), dtype=bool)
     is_label[labels] = True
     X, Y = _sparse(rows, is_label, str(file)) if rows.sparse else _dense(rows, is_label)
-    binary = only_zero_or_one(X)
     inputs = [attribute for position, attribute in enumerate(attributes) if not is_label[position]]
-    features = tuple(_feature(attribute, bool(binary[i])) for i, attribute in enumerate(inputs))
+    features = tuple(_feature(*each) for each in zip(inputs, inferred_kinds(X), strict=True))
     return Stream(X, Y, features, tuple(attributes[position].name for position in labels), name)
 
 
-def _feature(attribute: Attribute, zero_or_one: bool) -> Feature:
+def _feature(attribute: Attribute, inferred: Kind) -> Feature:
     if attribute.values is None:
-        return Feature(attribute.name, "binary" if zero_or_one else "numeric")
+        return Feature(attribute.name, inferred)
     if attribute.values == ("0", "1"):
         return Feature(attribute.name, "binary")
     return Feature(attribute.name, "nominal", attribute.values)
