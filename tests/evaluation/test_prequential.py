@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from river import naive_bayes
 
 from marlene._common.errors import MarleneError
-from marlene.evaluation import _prequential, prequential
+from marlene.evaluation import _run, prequential
 from marlene.learners import BinaryRelevance, Majority
 from marlene.metrics import TRACE
 from marlene.streams import Stream
@@ -39,7 +39,7 @@ SETTINGS = st.fixed_dictionaries(
 
 @pytest.fixture
 def single_rows(monkeypatch):
-    monkeypatch.setattr(_prequential, "SECONDS_PER_BLOCK", 0)
+    monkeypatch.setattr(_run, "SECONDS_PER_BLOCK", 0)
 
 
 def loop(model, stream, delay=0):
@@ -113,7 +113,7 @@ def test_nothing_is_scored_where_the_start_lies_behind_the_end():
 def test_the_size_of_blocks_changes_nothing(model, by_hand, stream, seconds):  # noqa: ARG001
     results = [prequential(model(), stream)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_prequential, "SECONDS_PER_BLOCK", seconds)
+        patch.setattr(_run, "SECONDS_PER_BLOCK", seconds)
         results.append(prequential(model(), stream))
     for name in ("steps", "pred", "proba", "truth"):
         np.testing.assert_array_equal(*(getattr(result, name) for result in results))

@@ -1,4 +1,4 @@
-"""Files that are either wholly there or not there at all."""
+"""Files that are written whole or not at all, and where they go."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ import os
 import stat
 import tempfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+AnyPath: TypeAlias = str | os.PathLike[str]
+
 
 @contextlib.contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def atomic_write(path: AnyPath) -> Iterator[IO[bytes]]:
     """Open a binary file that replaces `path` only when the block ends without an error.
 
-    The bytes are on disk before the name changes, so that a crash or a full disk leaves either the old
-    file or the new one, never a part. Where `path` is a link, what it points to is replaced; permissions stay as
-    they were; and what is not an ordinary file (a device, a folder) is refused.
+    The bytes are on disk before the name changes: a crash or a full disk leaves either the old file or the new one,
+    never a part. If `path` is a link, the file it points to is replaced. Permissions stay. A device or a folder is
+    refused.
 
     Examples
     --------
@@ -33,7 +35,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     target = Path(path).resolve()
     mode = _mode_of(target)
-    # A part of the name, because the whole may leave no room for more.
+    # Only a part of the name: the whole name plus the suffix may be too long.
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:32]}.", suffix=".tmp", dir=target.parent)
     temporary = Path(name)
     try:
@@ -49,7 +51,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _mode_of(target: Path) -> int:
-    """Return the permissions of the file, or those an ordinary new file gets; mkstemp's are for its owner only."""
+    """Return the permissions of the file, or those of a new one; mkstemp's would be for the owner only."""
     if target.exists():
         if not target.is_file():
             raise OSError(errno.EINVAL, "Not an ordinary file", str(target))

@@ -1,4 +1,4 @@
-"""How much memory this process uses, how much is free, and arrays that take none before they are used."""
+"""Memory: of this process, free memory, and arrays that take memory only where they are used."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array
 
 WORTH_PAGES = 1 << 26
-"""Bytes of an array from which on it matters how much of it is really there."""
+"""From this size in bytes on, an array takes memory only where it is used."""
 
 
 def zeros_on_demand(shape: tuple[int, ...], precision: npt.DTypeLike) -> Array:
-    """Return zeros that take memory, in pages of usual size, where they are used.
+    """Return zeros that take memory only where they are used, in pages of the usual size.
 
-    NumPy asks for huge pages, of which one is there as a whole as soon as a number in it is written.
+    NumPy asks for huge pages; each is allocated as a whole as soon as one number in it is written.
 
     Examples
     --------
@@ -38,25 +38,17 @@ def zeros_on_demand(shape: tuple[int, ...], precision: npt.DTypeLike) -> Array:
 
 
 def memory_mb(peak: bool = False) -> float:
-    """Return the resident memory of this process in MB (10⁶ bytes), now or at its peak; NaN if it is not known.
+    """Return the resident memory of this process in MB (10⁶ bytes), now or at its peak; NaN if unknown.
 
     Examples
     --------
     >>> memory_mb(peak=True) >= 1
     True
     """
-    # VmHWM begins anew with the program, where getrusage's figure may be that of the process that started it.
-    field = "VmHWM:" if peak else "VmRSS:"
-    try:
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith(field):
-                return int(line.split()[1]) * 1024 / 1e6
-    except OSError:
-        pass
-    return _peak_elsewhere()
-
-
-def _peak_elsewhere() -> float:
+    # VmHWM starts from zero with the program; getrusage may return the peak of the process that started it.
+    found = _from_proc("self/status", "VmHWM:" if peak else "VmRSS:")
+    if found is not None:
+        return found
     try:
         import resource  # noqa: PLC0415 (not on every system)
     except ImportError:
@@ -66,17 +58,23 @@ def _peak_elsewhere() -> float:
 
 
 def free_memory_mb() -> float:
-    """Return the memory that can still be had in MB (10⁶ bytes); infinity if it is not known.
+    """Return the memory that is still available in MB (10⁶ bytes); infinity if unknown.
 
     Examples
     --------
     >>> free_memory_mb() > 1
     True
     """
+    found = _from_proc("meminfo", "MemAvailable:")
+    return float("inf") if found is None else found
+
+
+def _from_proc(file: str, field: str) -> float | None:
+    """Return a field of a file below /proc in MB; None where there is none."""
     try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
+        for line in Path("/proc", file).read_text(encoding="ascii").splitlines():
+            if line.startswith(field):
                 return int(line.split()[1]) * 1024 / 1e6
     except OSError:
         pass
-    return float("inf")
+    return None

@@ -13,10 +13,10 @@ from marlene._common.errors import MarleneError
 from marlene._common.files import atomic_write
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Hashable, Mapping
 
     from marlene._common.arrays import Array, Arrays
+    from marlene._common.files import AnyPath
 
 HEADER = "header"
 Restored = TypeVar("Restored")
@@ -36,11 +36,7 @@ def _read(file: IO[bytes]) -> tuple[dict[str, Any], Arrays]:
 
 
 def save_state(
-    path: str | os.PathLike[str],
-    file_type: str,
-    version: int,
-    settings: Mapping[str, Any],
-    arrays: Mapping[str, Array],
+    path: AnyPath, file_type: str, version: int, settings: Mapping[str, Any], arrays: Mapping[str, Array]
 ) -> None:
     """Write arrays and settings to one npz file, whole or not at all.
 
@@ -60,7 +56,7 @@ def save_state(
         np.savez_compressed(file, allow_pickle=False, **_with_header(header, arrays))
 
 
-def load_state(path: str | os.PathLike[str], file_type: str, version: int) -> tuple[dict[str, Any], Arrays]:
+def load_state(path: AnyPath, file_type: str, version: int) -> tuple[dict[str, Any], Arrays]:
     """Return settings and arrays of a file that `save_state` wrote; refuse a foreign or damaged file.
 
     Examples
@@ -88,10 +84,7 @@ def load_state(path: str | os.PathLike[str], file_type: str, version: int) -> tu
 
 
 def restore_file(
-    path: str | os.PathLike[str],
-    file_type: str,
-    version: int,
-    restore: Callable[[dict[str, Any], Arrays], Restored],
+    path: AnyPath, file_type: str, version: int, restore: Callable[[dict[str, Any], Arrays], Restored]
 ) -> Restored:
     """Load a state and return what `restore` makes of its settings and arrays; errors name the file.
 

@@ -34,30 +34,21 @@ class ArrayLearner(Protocol):
         ...
 
 
-@runtime_checkable
-class Decider(Protocol):
-    """An `ArrayLearner` with its own decision rule. Others predict a label if its probability is above 0.5."""
+def tested(learner: Any, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401 (an `ArrayLearner`)
+    """Let a learner predict, then learn; return probabilities and predictions.
 
-    def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
-        """Predict, then learn, row after row; return the probability and the prediction of every label."""
-        ...
-
-    def decide_many(self, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
-        """Return the probability and the prediction of every label of every row."""
-        ...
-
-
-def tested(learner: ArrayLearner, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
-    """Let a learner predict, then learn; return probabilities and predictions."""
-    if isinstance(learner, Decider):
-        return learner.decide_then_train(X, Y)
+    A learner with its own decision rule has the methods `decide_then_train` and `decide_many`, which return both. For
+    others, a label is predicted if its probability is above 0.5.
+    """
+    if hasattr(learner, "decide_then_train"):
+        return learner.decide_then_train(X, Y)  # type: ignore[no-any-return]
     return _above_half(learner.test_then_train(X, Y))
 
 
-def decided(learner: ArrayLearner, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
-    """Let a learner predict; return probabilities and predictions."""
-    if isinstance(learner, Decider):
-        return learner.decide_many(X)
+def decided(learner: Any, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401 (an `ArrayLearner`)
+    """Let a learner predict; return probabilities and predictions, as `tested` does."""
+    if hasattr(learner, "decide_many"):
+        return learner.decide_many(X)  # type: ignore[no-any-return]
     return _above_half(learner.predict_proba_many(X))
 
 

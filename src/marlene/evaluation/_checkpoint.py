@@ -7,7 +7,7 @@ import inspect
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,10 +17,11 @@ from marlene._common.states import arrays_under, restore_file, save_state, with_
 from marlene.kernels.compile import sources_hash
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping, Sequence
 
     from marlene._common.arrays import Array, Arrays
+    from marlene._common.files import AnyPath
+    from marlene.evaluation._run import PrequentialRun
     from marlene.streams import Stream
 
 
@@ -39,22 +40,6 @@ DIGESTS = {
 }
 
 
-class ResumableRun(Protocol):
-    """What a checkpoint needs of the run it saves."""
-
-    done: int
-    learn_seconds: float
-    finished: bool
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return position, times and scores."""
-        ...
-
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Return to a state that `state` gave."""
-        ...
-
-
 class Checkpoint:
     """The checkpoint file of one run.
 
@@ -66,32 +51,34 @@ class Checkpoint:
         Write after every so many examples. None: from time to time, so that writing costs little.
     model
         The learner, before the run.
-    stream, sources
-        The streams it will learn.
+    run, sources
+        The run, and the streams that are learnt before it.
     settings
         Everything else that the result depends on, by name.
     """
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: AnyPath,
         every: int | None,
         model: Any,  # noqa: ANN401 (whatever has `state` and `from_state`)
-        stream: Stream,
+        run: PrequentialRun,
         sources: Sequence[Stream],
         settings: Mapping[str, Any],
     ) -> None:
         self.path = Path(path)
         self._every = every
         self._model = model
-        _refuse_unsavable(model, settings["method"])
+        self._run = run
+        if not all(callable(getattr(model, name, None)) for name in ("state", "from_state")):
+            raise MarleneError(f"{settings['method']} cannot be saved, so it cannot be run with a checkpoint")
         if not self.path.absolute().parent.is_dir():
             raise MarleneError(f"{self.path}: there is no folder {self.path.absolute().parent}")
         self._identity = {
             **settings,
-            "stream": stream.name,
-            "examples": len(stream),
-            "data": _digest_of_stream(stream),
+            "stream": run.stream.name,
+            "examples": len(run.stream),
+            "data": _digest_of_stream(run.stream),
             "sources": [[source.name, _digest_of_stream(source)] for source in sources],
             "learner": _digest_of_learner(*model.state()),
             "program": sources_hash(),
@@ -99,7 +86,7 @@ class Checkpoint:
         self._done, self._finished, self._learnt = -1, False, 0.0
         self._pause = SECONDS_BETWEEN
 
-    def resume(self, run: ResumableRun) -> bool:
+    def resume(self) -> bool:
         """Bring learner and run to the state in the file; return False if there is no file yet."""
         if not self.path.exists():
             return False
@@ -107,40 +94,41 @@ class Checkpoint:
         def restore(content: dict[str, Any], arrays: Arrays) -> Any:  # noqa: ANN401 (a learner)
             self._refuse_other_runs(content["identity"])
             restored = type(self._model).from_state(content["learner"], arrays_under(arrays, LEARNER))
-            run.restore(content["run"], arrays)
+            self._run.restore(content["run"], arrays)
             return restored
 
         restored = restore_file(self.path, FILE_TYPE, VERSION, restore)
         # The caller holds this learner: fill it, do not replace it. Its parameters are the same already.
         parameters = inspect.signature(type(self._model)).parameters
         vars(self._model).update({name: v for name, v in vars(restored).items() if name not in parameters})
-        self._note(run)
+        self._note()
         return True
 
-    def offer(self, run: ResumableRun) -> None:
+    def offer(self) -> None:
         """Write the file if it is time."""
+        run = self._run
         by_time = run.learn_seconds - self._learnt >= self._pause
         by_number = self._every is not None and run.done % self._every == 0
         if run.done > self._done and (by_time if self._every is None else by_number):
-            self._write(run)
+            self._write()
 
-    def close(self, run: ResumableRun) -> None:
+    def close(self) -> None:
         """Write the file unless it is up to date."""
-        if (run.done, run.finished) != (self._done, self._finished):
-            self._write(run)
+        if (self._run.done, self._run.finished) != (self._done, self._finished):
+            self._write()
 
-    def _write(self, run: ResumableRun) -> None:
+    def _write(self) -> None:
         began = time.perf_counter()
-        header, arrays = run.state()
+        header, arrays = self._run.state()
         learner, learnt = self._model.state()
         content = {"identity": self._identity, "run": header, "learner": learner}
         save_state(self.path, FILE_TYPE, VERSION, content, arrays | with_prefix(learnt, LEARNER))
-        self._note(run)
+        self._note()
         self._pause = max(SECONDS_BETWEEN, TIMES_A_WRITE * (time.perf_counter() - began))
 
-    def _note(self, run: ResumableRun) -> None:
+    def _note(self) -> None:
         """Remember which state is in the file."""
-        self._done, self._finished, self._learnt = run.done, run.finished, run.learn_seconds
+        self._done, self._finished, self._learnt = self._run.done, self._run.finished, self._run.learn_seconds
 
     def _refuse_other_runs(self, found: Mapping[str, Any]) -> None:
         # Through JSON, which turns tuples into lists.
@@ -152,11 +140,6 @@ class Checkpoint:
                 f"the checkpoint of another run, which differs in {', '.join(told)}; "
                 "nothing was changed: give another file, or remove this one"
             )
-
-
-def _refuse_unsavable(model: Any, method: str) -> None:  # noqa: ANN401
-    if not callable(getattr(model, "state", None)) or not callable(getattr(model, "from_state", None)):
-        raise MarleneError(f"{method} cannot be saved, so it cannot be run with a checkpoint")
 
 
 def _digest_of_stream(stream: Stream) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from marlene._common.arrays import Floats, Labels
+    from marlene._common.files import AnyPath
 
 FORMAT = "marlene-prequential-result"
 VERSION = 2
@@ -105,12 +106,12 @@ class PrequentialResult:
         flat = vars(self) | {"labels": len(self.labels)}
         return {name: flat[name] for name in before} | self.scores | {name: flat[name] for name in after}
 
-    def save_predictions(self, path: str | os.PathLike[str]) -> None:
+    def save_predictions(self, path: AnyPath) -> None:
         """Write the arrays `pred`, `proba` and `truth` as an npz file."""
         with atomic_write(path) as file:
             np.savez_compressed(file, pred=self.pred, proba=self.proba, truth=self.truth)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: AnyPath) -> None:
         """Write `path`.json and `path`.npz; the JSON file comes last and holds the checksum of the arrays."""
         buffer = io.BytesIO()
         np.savez_compressed(buffer, allow_pickle=False, **{name: getattr(self, name) for name in TRACES})
@@ -124,7 +125,7 @@ class PrequentialResult:
             arrays_file.write(buffer.getbuffer())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> PrequentialResult:
+    def load(cls, path: AnyPath) -> PrequentialResult:
         """Read what `save` wrote; refuse a foreign or damaged file, and files of two different results."""
         json_path, npz_path = _beside(path, ".json"), _beside(path, ".npz")
         try:
@@ -181,6 +182,6 @@ def _without_nan(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _beside(path: str | os.PathLike[str], suffix: str) -> Path:
+def _beside(path: AnyPath, suffix: str) -> Path:
     """Append `suffix` to the name, in place of .json or .npz; other dots belong to the name."""
     return Path(str(path).removesuffix(".json").removesuffix(".npz") + suffix)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ScoreMetric(MultiOutputClassificationMetric):
-    """One score of `Scores`; the class attribute `score` names it.
+    """One score of `Scores`; a subclass names it in its first line.
 
     Labels become known as they occur in `y_true`, and stay known if their first example is reverted. A label that is
     absent from `y_true` is unknown for the example and does not count; one that is absent from `y_pred` is predicted
@@ -26,6 +26,10 @@ class ScoreMetric(MultiOutputClassificationMetric):
     """
 
     score: ClassVar[str]
+
+    def __init_subclass__(cls, score: str = "") -> None:
+        super().__init_subclass__()
+        cls.score = score or cls.score
 
     def __init__(self, window: int | None = None, fading: float | None = None) -> None:
         # Do not call River's initialiser: it makes a confusion matrix, which Scores has already.
@@ -82,7 +86,7 @@ class ScoreMetric(MultiOutputClassificationMetric):
         return truth, prediction
 
 
-class MacroGMean(ScoreMetric):
+class MacroGMean(ScoreMetric, score="macro_gmean"):
     """Mean of the G-Means of all labels.
 
     The G-Mean of a label is sqrt(TP / (TP + FN) · TN / (TN + FP)), 0 as long as one of its classes was not seen.
@@ -98,10 +102,8 @@ class MacroGMean(ScoreMetric):
     MacroGMean: 66.67%
     """
 
-    score = "macro_gmean"
 
-
-class MicroGMean(ScoreMetric):
+class MicroGMean(ScoreMetric, score="micro_gmean"):
     """G-Mean of the confusion counts summed over labels.
 
     `window` and `fading` are those of `Scores`.
@@ -115,10 +117,8 @@ class MicroGMean(ScoreMetric):
     MicroGMean: 66.67%
     """
 
-    score = "micro_gmean"
 
-
-class LabelSetGMean(ScoreMetric):
+class LabelSetGMean(ScoreMetric, score="label_set_gmean"):
     """Mean over examples of the G-Mean of the example's own labels.
 
     An example without positive or without negative labels counts as 0.
@@ -134,10 +134,8 @@ class LabelSetGMean(ScoreMetric):
     LabelSetGMean: 70.71%
     """
 
-    score = "label_set_gmean"
 
-
-class HammingScore(ScoreMetric):
+class HammingScore(ScoreMetric, score="hamming_score"):
     """Mean over examples of the share of labels predicted right.
 
     `window` and `fading` are those of `Scores`.
@@ -151,10 +149,8 @@ class HammingScore(ScoreMetric):
     HammingScore: 66.67%
     """
 
-    score = "hamming_score"
 
-
-class SubsetAccuracy(ScoreMetric):
+class SubsetAccuracy(ScoreMetric, score="subset_accuracy"):
     """Share of examples of which all labels were predicted right.
 
     `window` and `fading` are those of `Scores`.
@@ -168,10 +164,8 @@ class SubsetAccuracy(ScoreMetric):
     SubsetAccuracy: 0.00%
     """
 
-    score = "subset_accuracy"
 
-
-class MacroF1(ScoreMetric):
+class MacroF1(ScoreMetric, score="macro_f1"):
     """Mean of the F1 scores of all labels.
 
     `window` and `fading` are those of `Scores`.
@@ -185,10 +179,8 @@ class MacroF1(ScoreMetric):
     MacroF1: 66.67%
     """
 
-    score = "macro_f1"
 
-
-class MicroF1(ScoreMetric):
+class MicroF1(ScoreMetric, score="micro_f1"):
     """F1 score of the confusion counts summed over labels.
 
     `window` and `fading` are those of `Scores`.
@@ -202,10 +194,8 @@ class MicroF1(ScoreMetric):
     MicroF1: 66.67%
     """
 
-    score = "micro_f1"
 
-
-class ExampleF1(ScoreMetric):
+class ExampleF1(ScoreMetric, score="example_f1"):
     """Mean over examples of the F1 score of the example's own labels.
 
     `window` and `fading` are those of `Scores`.
@@ -219,10 +209,8 @@ class ExampleF1(ScoreMetric):
     ExampleF1: 66.67%
     """
 
-    score = "example_f1"
 
-
-class MacroPrecision(ScoreMetric):
+class MacroPrecision(ScoreMetric, score="macro_precision"):
     """Mean of the precisions of all labels.
 
     `window` and `fading` are those of `Scores`.
@@ -236,10 +224,8 @@ class MacroPrecision(ScoreMetric):
     MacroPrecision: 66.67%
     """
 
-    score = "macro_precision"
 
-
-class MicroPrecision(ScoreMetric):
+class MicroPrecision(ScoreMetric, score="micro_precision"):
     """Precision of the confusion counts summed over labels.
 
     `window` and `fading` are those of `Scores`.
@@ -253,10 +239,8 @@ class MicroPrecision(ScoreMetric):
     MicroPrecision: 66.67%
     """
 
-    score = "micro_precision"
 
-
-class ExamplePrecision(ScoreMetric):
+class ExamplePrecision(ScoreMetric, score="example_precision"):
     """Mean over examples of the precision of the example's own labels.
 
     `window` and `fading` are those of `Scores`.
@@ -270,10 +254,8 @@ class ExamplePrecision(ScoreMetric):
     ExamplePrecision: 75.00%
     """
 
-    score = "example_precision"
 
-
-class MacroRecall(ScoreMetric):
+class MacroRecall(ScoreMetric, score="macro_recall"):
     """Mean of the recalls of all labels.
 
     `window` and `fading` are those of `Scores`.
@@ -287,10 +269,8 @@ class MacroRecall(ScoreMetric):
     MacroRecall: 66.67%
     """
 
-    score = "macro_recall"
 
-
-class MicroRecall(ScoreMetric):
+class MicroRecall(ScoreMetric, score="micro_recall"):
     """Recall of the confusion counts summed over labels.
 
     `window` and `fading` are those of `Scores`.
@@ -304,10 +284,8 @@ class MicroRecall(ScoreMetric):
     MicroRecall: 66.67%
     """
 
-    score = "micro_recall"
 
-
-class ExampleRecall(ScoreMetric):
+class ExampleRecall(ScoreMetric, score="example_recall"):
     """Mean over examples of the recall of the example's own labels.
 
     `window` and `fading` are those of `Scores`.
@@ -320,8 +298,6 @@ class ExampleRecall(ScoreMetric):
     >>> metric
     ExampleRecall: 75.00%
     """
-
-    score = "example_recall"
 
 
 def _as_bits(y_true: Mapping[Hashable, bool], y_pred: Mapping[Hashable, bool]) -> dict[Hashable, tuple[int, int]]:

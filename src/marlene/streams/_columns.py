@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from marlene._common.arrays import Floats, Labels
+    from marlene.streams._stream import FeatureKinds
 
 MISSING = frozenset({"", "?", "na", "nan", "null"})
 TRUTH = {"true": 1.0, "false": 0.0}
 YES_NO = {"yes": 1.0, "no": 0.0}
+NUMBERS = (bool, np.bool_, Real, Decimal)
 MANY_VALUES = 1000
 
 
@@ -40,7 +42,7 @@ class RawTable:
     nominal: frozenset[int] = frozenset()
 
 
-def table_to_stream(table: RawTable, labels: LabelChoice, kinds: str | Mapping[str, str], name: str) -> Stream:
+def table_to_stream(table: RawTable, labels: LabelChoice, kinds: FeatureKinds, name: str) -> Stream:
     """Split a table into features and labels, and infer the kind of every feature that is not named in `kinds`."""
     if not isinstance(labels, int):
         refuse_duplicates(table.source, "columns", table.names)
@@ -139,40 +141,32 @@ def _objects(cells: Any) -> list[Any]:  # noqa: ANN401 (an array or any sequence
 
 def _distinct(table: RawTable, name: str, cells: list[Any], words: Mapping[str, float]) -> dict[Any, float | str]:
     """Return what every different cell means, in the order of first appearance."""
-    read: dict[Any, float | str] = {}
     try:
-        for cell in dict.fromkeys(cells):
-            read[cell] = _read(cell, words)
+        return {cell: _read(cell, words) for cell in dict.fromkeys(cells)}
     except TypeError:
-        row = next(i for i, cell in enumerate(cells) if not _readable(cell))
+        row = next(i for i, cell in enumerate(cells) if not isinstance(cell, (str, *NUMBERS)) and not _absent(cell))
         raise MarleneError(
             f"{table.where(row)}, column {name!r}: expected a number, a truth value or a text, "
             f"found a value of type {type(cells[row]).__name__}"
         ) from None
-    return read
-
-
-def _readable(cell: object) -> bool:
-    try:
-        hash(cell)
-        _read(cell, TRUTH)
-    except TypeError:
-        return False
-    return True
 
 
 def _read(cell: Any, words: Mapping[str, float]) -> float | str:  # noqa: ANN401 (whatever a table holds)
     """Return a cell as a number, as NaN if it is missing, else as text."""
     if isinstance(cell, str):
         return _read_text(cell.strip(), words)
-    if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
+    if _absent(cell):
         return np.nan
-    if not isinstance(cell, (bool, np.bool_, Real, Decimal)):
+    if not isinstance(cell, NUMBERS):
         raise TypeError
     try:
         return float(cell)
     except OverflowError:
         return np.inf
+
+
+def _absent(cell: object) -> bool:
+    return type(cell).__name__ in {"NoneType", "NAType", "NaTType"}
 
 
 def _read_text(text: str, words: Mapping[str, float]) -> float | str:

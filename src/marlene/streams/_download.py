@@ -1,4 +1,4 @@
-"""Downloads that are checked before they get their name."""
+"""Downloads that are checked before they replace a file."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeAlias, cast
+from typing import IO, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from marlene._common.errors import MarleneError
-from marlene._common.files import atomic_write
-
-if TYPE_CHECKING:
-    import os
+from marlene._common.files import AnyPath, atomic_write
 
 Progress: TypeAlias = Callable[[int, int | None], None]
-"""Called with the bytes received so far and, where the server says it, the bytes to come in all."""
+"""Called with the bytes received so far and the total, or None if the server does not say it."""
 
 CHUNK = 1 << 16
 
@@ -46,29 +43,29 @@ class _Body:
 
 def download(
     url: str,
-    target: str | os.PathLike[str],
+    target: AnyPath,
     sha256: str,
     *,
     limit: int,
     progress: Progress | None = None,
     timeout: float = 30,
 ) -> None:
-    """Fetch a file, or leave nothing behind and say in one sentence why not.
+    """Fetch a file; if that fails, leave nothing behind and say why in one sentence.
 
     Parameters
     ----------
     url
-        An http or https address; a body called .bz2 is decompressed on the way unless the target is called so too.
+        An http or https address. A .bz2 file is decompressed while it is received, unless the target is .bz2 too.
     target
-        Where to put it. The file appears only when it is complete and its checksum is right.
+        The file to write. It appears only when it is complete and its checksum is right.
     sha256
-        The checksum of the file as it is stored.
+        The checksum of the file as stored.
     limit
-        The most bytes to store: neither an endless body nor a decompression bomb fills the disk.
+        Store at most this many bytes: neither an endless body nor a decompression bomb fills the disk.
     progress
-        Told of the bytes received.
+        Called with the bytes received.
     timeout
-        Seconds to wait for the server whenever it is silent.
+        Seconds to wait for an answer of the server.
 
     Examples
     --------
@@ -89,19 +86,13 @@ def download(
 
 
 def _open(url: str, timeout: float) -> http.client.HTTPResponse:
-    """Open an address with the handlers of the web alone: none for files, FTP or data addresses."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        urllib.request.HTTPRedirectHandler(),
-        urllib.request.UnknownHandler(),
-    ):
-        opener.add_handler(handler)
-    request = urllib.request.Request(url, headers={"User-Agent": "marlene"})  # noqa: S310 (the scheme was checked)
+    """Open a web address; without handlers for files, FTP and data addresses, no redirect leads there."""
+    web, opener = urllib.request, urllib.request.OpenerDirector()
+    protocols = (web.ProxyHandler, web.HTTPHandler, web.HTTPSHandler, web.UnknownHandler)
+    answers = (web.HTTPDefaultErrorHandler, web.HTTPErrorProcessor, web.HTTPRedirectHandler)
+    for handler in (*protocols, *answers):
+        opener.add_handler(handler())
+    request = web.Request(url, headers={"User-Agent": "marlene"})
     return cast("http.client.HTTPResponse", opener.open(request, timeout=timeout))
 
 
@@ -121,7 +112,7 @@ def _copy(body: _Body, file: IO[bytes], *, packed: bool, sha256: str, limit: int
 
 def _reason(error: Exception) -> str:
     if isinstance(error, urllib.error.HTTPError):
-        # the error is the server's answer, with its connection
+        # The error holds the connection to the server.
         error.close()
         return f"the server answered {error.code} {error.reason}"
     if isinstance(error, urllib.error.URLError) and isinstance(error.reason, Exception):

@@ -13,12 +13,14 @@ from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN, as_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from marlene._common.arrays import Bools, Floats, Labels
 
 Kind: TypeAlias = Literal["numeric", "binary", "nominal"]
 KINDS: tuple[Kind, ...] = ("numeric", "binary", "nominal")
+FeatureKinds: TypeAlias = "str | Mapping[str, str]"
+"""A kind for all features, or kinds of single features by name; see `Stream.with_kinds`."""
 Matrix: TypeAlias = "Floats | sp.csr_array"
 
 UNKNOWN_LABEL = UNKNOWN
@@ -220,7 +222,7 @@ class Stream:
         truth[middle:] = np.roll(self.Y[middle:], 1, axis=1)
         return replace(self, Y=truth, name=f"{self.name}, rotated")
 
-    def with_kinds(self, kinds: str | Mapping[str, str]) -> Stream:
+    def with_kinds(self, kinds: FeatureKinds) -> Stream:
         """Return the stream with other kinds of features.
 
         Parameters
@@ -253,7 +255,9 @@ class Stream:
             if old.kind == "nominal" and new.kind != "nominal":
                 X = _numbers_for_values(X, i, old, self.name)
             to_presence[i] = new.kind == "binary" and old.kind != "binary"
-        return replace(self, X=_presence(X, to_presence), features=features)
+        if to_presence.any():
+            X = _changed(X, to_presence, lambda values: values != 0)
+        return replace(self, X=X, features=features)
 
 
 def _with_kind(stream: str, feature: Feature, kind: Any) -> Feature:  # noqa: ANN401 (checked here)
@@ -280,27 +284,15 @@ def _numbers_for_values(X: Matrix, column: int, feature: Feature, stream: str) -
     if isinstance(X, sp.csr_array) and numbers[:1].any():
         # An absent entry means the first value, which is not zero.
         X = X.toarray()
-    changed = X.copy()
-    if isinstance(changed, sp.csr_array):
-        cells, chosen = changed.data, changed.indices == column
-    else:
-        cells, chosen = changed[:, column], np.ones(len(changed), dtype=bool)
-    chosen &= ~np.isnan(cells)
-    cells[chosen] = numbers[cells[chosen].astype(np.intp)]
-    return changed
+    return _changed(X, np.arange(X.shape[1]) == column, lambda values: numbers[values.astype(np.intp)])
 
 
-def _presence(X: Matrix, columns: Bools) -> Matrix:
-    """Replace non-zero values by 1 in the given columns; missing values stay missing."""
-    if not columns.any():
-        return X
+def _changed(X: Matrix, columns: Bools, change: Callable[[Floats], Floats | Bools]) -> Matrix:
+    """Return a copy of `X` with the values of the given columns changed; missing values stay missing."""
     changed = X.copy()
-    if isinstance(changed, sp.csr_array):
-        chosen = columns[changed.indices] & ~np.isnan(changed.data)
-        changed.data[chosen] = changed.data[chosen] != 0
-        return changed
-    part = changed[:, columns]
-    changed[:, columns] = np.where(np.isnan(part), part, part != 0)
+    values = changed.data if isinstance(changed, sp.csr_array) else changed
+    chosen = (columns[changed.indices] if isinstance(changed, sp.csr_array) else columns) & ~np.isnan(values)
+    values[chosen] = change(values[chosen])
     return changed
 
 

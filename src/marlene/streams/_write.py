@@ -1,4 +1,4 @@
-"""Streams to files, block by block."""
+"""Write streams to files, block by block."""
 
 from __future__ import annotations
 
@@ -12,27 +12,25 @@ from marlene._common.extras import optional
 from marlene._common.files import atomic_write
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Sequence
     from typing import IO
 
+    from marlene._common.files import AnyPath
     from marlene.streams._gaussians import Block
 
 SUFFIXES = (".arff", ".csv", ".parquet")
 
 
-def refuse_other_suffix(path: str | os.PathLike[str]) -> None:
-    """Refuse a file whose name says no format that can be written."""
+def refuse_other_suffix(path: AnyPath) -> None:
+    """Refuse a file whose suffix is not that of a format that can be written."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise MarleneError(f"{path}: expected the suffix {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
 
 
-def write_blocks(
-    path: str | os.PathLike[str], features: Sequence[str], labels: Sequence[str], blocks: Iterable[Block]
-) -> None:
+def write_blocks(path: AnyPath, features: Sequence[str], labels: Sequence[str], blocks: Iterable[Block]) -> None:
     r"""Write numeric examples to an ARFF, CSV or Parquet file, labels first; whole or not at all.
 
-    Text files take constant memory, Parquet holds the stream as a whole. Names are written as they are: plain words.
+    A text file takes constant memory; for Parquet the whole stream is held in memory. Names must be plain words.
 
     Examples
     --------
@@ -58,7 +56,7 @@ def write_blocks(
         file.write(("\n".join(header) + "\n").encode())
         for X, Y in blocks:
             rows = zip(Y.tolist(), X.tolist(), strict=True)
-            # repr of a float is the shortest text that reads back as the same number
+            # The repr of a float is the shortest text that reads back as the same number.
             file.write("".join(f"{','.join(map(repr, [*y, *x]))}\n" for y, x in rows).encode())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,16 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from marlene._common.arrays import Bools, Floats, Labels
-
-AnyPath = str | os.PathLike[str]
+    from marlene._common.files import AnyPath
 
 
 def read_arff(
-    path: AnyPath,
-    *,
-    labels: LabelChoice | None = None,
-    xml: AnyPath | None = None,
-    name: str | None = None,
+    path: AnyPath, *, labels: LabelChoice | None = None, xml: AnyPath | None = None, name: str | None = None
 ) -> Stream:
     r"""Read an ARFF file, plain or compressed with gzip, bzip2 or xz.
 

@@ -1,11 +1,10 @@
 """Streams from CSV and Parquet files, data frames and River data sets.
 
-All of them tell the kind of a column by its values in the same way. A cell is missing if it is empty, `?`, `NA`, `NaN`
-or `null`; `true` and `false` are 1 and 0 (none of these words depends on capitals). A column is binary if it holds only
-0 and 1, numeric if it holds only numbers, and otherwise nominal, with its values in the order of their first
-appearance. A text column with more than 1000 different values, different in more than half of the rows, is refused:
-it looks like free text or an identifier. A label is 0 or 1, `true` or `false`, `yes` or `no`; a missing one is not
-known.
+All of them infer the kind of a column from its values in the same way. A cell is missing if it is empty, `?`, `NA`,
+`NaN` or `null`; `true` and `false` are 1 and 0 (in capitals or not). A column is binary if it holds only 0 and 1,
+numeric if it holds only numbers, and otherwise nominal, with its values in the order of their first appearance. A text
+column with more than 1000 different values, and a different one in more than half of the rows, is refused: it looks
+like free text or an identifier. A label is 0 or 1, `true` or `false`, `yes` or `no`; a missing one is not known.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
 from marlene.streams._columns import RawTable, is_value, table_to_stream
 from marlene.streams._lines import bare_stem, numbered_lines, unreadable
 
 if TYPE_CHECKING:
-    import os
-
     from marlene._common.arrays import Array
+    from marlene._common.files import AnyPath
     from marlene.streams._labels import LabelChoice
-    from marlene.streams._stream import Stream
+    from marlene.streams._stream import FeatureKinds, Stream
 
 DELIMITERS = (",", ";", "\t")
 SAMPLE_LINES = 20
@@ -36,12 +35,12 @@ BLOCK_ROWS = 4096
 
 
 def read_csv(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     *,
     labels: LabelChoice,
     header: bool | None = None,
     delimiter: str | None = None,
-    kinds: str | Mapping[str, str] = "auto",
+    kinds: FeatureKinds = "auto",
     name: str | None = None,
 ) -> Stream:
     r"""Read a table from a text file.
@@ -54,14 +53,14 @@ def read_csv(
         The label columns: a number n (the first n columns, or the last -n), a pattern such as "is_*", or a list of
         names.
     header
-        Whether the first row holds the names of the columns. By default it does if any of its cells is neither a
-        number nor a truth value nor missing. Without a header the columns are called x0, x1, …
+        Whether the first row holds the names of the columns. Default: yes if any of its cells is neither a number nor a
+        truth value nor missing. Without a header the columns are called x0, x1, …
     delimiter
-        What separates the cells. By default a comma, a semicolon or a tab: the one that splits the first rows into
-        the same number of cells, and into the most.
+        The character between cells. Default: a comma, a semicolon or a tab, whichever splits the first rows into equal
+        numbers of cells, and into the most.
     kinds
-        "auto" infers the kind of every feature, "numeric" and "binary" set it for all that are not nominal
-        (see `Stream.with_kinds`), and a mapping for single features by name.
+        "auto" infers the kind of every feature; "numeric" and "binary" set it for all that are not nominal
+        (see `Stream.with_kinds`); a mapping sets it for single features by name.
     name
         What the stream is called in reports. Default: the file's name without its suffixes.
 
@@ -104,7 +103,7 @@ def _text(path: Path) -> Iterator[str]:
     for number, line in numbered_lines(path):
         if b"\0" in line:
             raise MarleneError(f"{path}, line {number}: expected text, found a NUL byte")
-        # the csv module joins the lines of a quoted cell as they come
+        # The csv module needs the line ends of a quoted cell of several lines.
         yield line.decode() + "\n"
 
 
@@ -114,7 +113,7 @@ def _guess_delimiter(sample: list[str]) -> str:
             widths = [len(row) for row in csv.reader(sample, delimiter=delimiter) if row]
         except csv.Error:
             return False, 0
-        # the sample may end within a quoted cell
+        # The sample may end within a quoted cell.
         whole = widths[:-1] or widths
         return len(set(whole)) == 1 and whole[0] > 1, max(whole, default=0)
 
@@ -137,29 +136,25 @@ def _rows(lines: Iterable[str], delimiter: str, source: str) -> Iterator[tuple[i
 
 
 def _blocks(rows: Iterable[tuple[int, list[str]]], width: int, source: str) -> tuple[list[int], list[Array]]:
-    """Collect the rows in arrays of strings, a quarter of the size of lists of them, and the numbers of their lines."""
+    """Return the line numbers of the rows, and the rows in arrays of strings, which take a quarter of lists' memory."""
     lines: list[int] = []
-    blocks: list[Array] = []
-    block: list[list[str]] = []
-    for line, row in rows:
-        if len(row) != width:
-            raise MarleneError(f"{source}, line {line}: expected {width} cells, found {len(row)}")
-        lines.append(line)
-        block.append(row)
-        if len(block) == BLOCK_ROWS:
-            blocks.append(np.array(block, dtype=np.dtypes.StringDType()))
-            block = []
-    if block:
+
+    def cells() -> Iterator[list[str]]:
+        for line, row in rows:
+            if len(row) != width:
+                raise MarleneError(f"{source}, line {line}: expected {width} cells, found {len(row)}")
+            lines.append(line)
+            yield row
+
+    rest = cells()
+    blocks = []
+    while block := list(islice(rest, BLOCK_ROWS)):
         blocks.append(np.array(block, dtype=np.dtypes.StringDType()))
     return lines, blocks
 
 
 def read_parquet(
-    path: str | os.PathLike[str],
-    *,
-    labels: LabelChoice,
-    kinds: str | Mapping[str, str] = "auto",
-    name: str | None = None,
+    path: AnyPath, *, labels: LabelChoice, kinds: FeatureKinds = "auto", name: str | None = None
 ) -> Stream:
     """Read a table from a Parquet file; needs the extra `experiments`.
 
@@ -195,17 +190,17 @@ def from_frame(
     frame: Any,  # noqa: ANN401 (of a package that need not be installed)
     *,
     labels: LabelChoice,
-    kinds: str | Mapping[str, str] = "auto",
+    kinds: FeatureKinds = "auto",
     name: str = "frame",
 ) -> Stream:
-    """Make a stream of a pandas or polars data frame.
+    """Make a stream from a pandas or polars data frame.
 
-    Columns declared categorical are nominal whatever their values.
+    Categorical columns are nominal whatever their values.
 
     Parameters
     ----------
     frame
-        A pandas or polars `DataFrame`, one example a row.
+        A pandas or polars `DataFrame` with one example per row.
     labels, kinds, name
         As in `read_csv`.
 
@@ -226,10 +221,10 @@ def from_frame(
 
 
 def frame_package(frame: object) -> str | None:
-    """Return the package a data frame belongs to, without importing any."""
-    kind = type(frame)
-    package = kind.__module__.partition(".")[0]
-    return package if kind.__name__ == "DataFrame" and package in {"pandas", "polars"} else None
+    """Return the package of a data frame, without importing any; None if it is no data frame."""
+    frame_type = type(frame)
+    package = frame_type.__module__.partition(".")[0]
+    return package if frame_type.__name__ == "DataFrame" and package in {"pandas", "polars"} else None
 
 
 def _polars_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a polars.DataFrame)
@@ -250,7 +245,7 @@ def _pandas_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a panda
 
     def column(i: int) -> Any:  # noqa: ANN401 (an array or a list)
         series = frame.iloc[:, i]
-        # extension types (nullable integers, sparse columns) have a kind too, categorical ones "O"
+        # Extension types (nullable integers, sparse columns) have a kind too; that of categorical ones is "O".
         if dtypes[i].kind in "biuf":
             return series.to_numpy(dtype=np.float64, na_value=np.nan)
         return series.to_list()
@@ -264,19 +259,19 @@ def from_river(
     dataset: Iterable[tuple[Mapping[Any, Any], Mapping[Any, Any]]],
     *,
     limit: int | None = None,
-    kinds: str | Mapping[str, str] = "auto",
+    kinds: FeatureKinds = "auto",
     name: str | None = None,
 ) -> Stream:
-    """Make a stream of a multi-label data set of River, or of any iterable of such pairs.
+    """Make a stream from a multi-label data set of River, or any iterable of such pairs.
 
-    A feature that an example does not mention is missing in it, and a label is not known.
+    A feature that is absent from an example is missing in it; an absent label is not known.
 
     Parameters
     ----------
     dataset
-        Pairs of a dictionary of inputs and a dictionary from labels to truth values.
+        Pairs of a dictionary of features and a dictionary from labels to truth values.
     limit
-        Take this many examples at most; needed for a generator without an end.
+        Take at most this many examples; needed for an endless generator.
     kinds
         As in `read_csv`.
     name
@@ -291,9 +286,9 @@ def from_river(
            [ 7., nan]])
     """
     name = name or type(dataset).__name__.lower()
-    if limit is not None and limit < 1:
-        raise MarleneError(f"{name}: the number of examples must be at least 1, not {limit}")
-    if limit is None and getattr(dataset, "n_samples", 0) is None:
+    if limit is not None:
+        whole_number(limit, f"{name}: limit", 1)
+    elif getattr(dataset, "n_samples", 0) is None:
         raise MarleneError(f"{name}: the data set has no end; say with limit= how many examples to take")
     inputs: dict[str, list[Any]] = {}
     truths: dict[str, list[Any]] = {}
