@@ -254,7 +254,6 @@ def test_files_of_other_types_are_refused(path):
         lambda header, _: header["run"].pop("done"),
         lambda header, _: header["run"].update(done=301),
         lambda header, _: header["run"].update(done=99),
-        lambda header, _: header["run"].update(scored=3),
         lambda header, _: header["run"].update(learn_seconds="long"),
         lambda _, arrays: arrays.pop("steps"),
         lambda _, arrays: arrays.update(proba=arrays["proba"][:5]),

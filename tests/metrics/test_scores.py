@@ -312,7 +312,7 @@ def test_wrong_examples_are_refused_and_change_nothing(truth, prediction, messag
 
 def test_a_wrong_row_is_refused():
     scores = Scores(3)
-    with pytest.raises(MarleneError, match=r"prediction has 2 values, expected 3 \(one per label\)"):
+    with pytest.raises(MarleneError, match=r"prediction \(2,\), expected a value for each of 3 labels"):
         scores.update([1, 0, 1], [1, 0])
     with pytest.raises(MarleneError, match="truth has 2 dimensions, expected 1"):
         scores.revert([[1, 0, 1]], [1, 0, 1])

@@ -1,1 +1,1 @@
-"""What every floor needs: errors, atomic files, optional packages."""
+"""What all packages share: errors, checks, array types, files, saved states."""

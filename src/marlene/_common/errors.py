@@ -1,10 +1,10 @@
-"""The errors a user of the package meets."""
+"""Errors that a user can cause."""
 
 from __future__ import annotations
 
 
 class MarleneError(ValueError):
-    """Input or a setting that cannot be used; the message says what and where.
+    """An input or a setting cannot be used; the message says which, and where it stands.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Optional packages, imported when they are needed and not before."""
+"""Optional packages, imported only when they are needed."""
 
 from __future__ import annotations
 

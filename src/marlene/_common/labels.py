@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Labels
 
 UNKNOWN = -1
-"""What stands for a label that is not known."""
+"""The value of a label that is not known."""
 
 
 def as_labels(
@@ -25,20 +25,20 @@ def as_labels(
     unknown: bool = True,
     wording: Callable[..., str] | None = None,
 ) -> Labels:
-    """Return `values` as int8; anything but 0, 1 and (if `unknown`) -1 or NaN is an error that says where.
+    """Return `values` as int8; refuse anything but 0, 1 and (if `unknown`) -1 or NaN, and say where it is.
 
     Parameters
     ----------
     values
         An array or a sparse matrix.
     what
-        What errors call it.
+        The name of the array in error messages.
     dimensions
-        How many it has.
+        The number of dimensions it must have.
     unknown
         Whether labels may be unknown.
     wording
-        Makes a message from the indices of a wrong value, followed by ": expected 0 or 1, found …".
+        Makes the first part of a message from the indices of a wrong value; ": expected 0 or 1, found …" follows.
 
     Examples
     --------

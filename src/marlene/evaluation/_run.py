@@ -82,8 +82,12 @@ class PrequentialRun:
         self.proba = np.empty((n, n_labels), dtype=np.float32)
         self.pred = np.empty((n, n_labels), dtype=np.int8)
         self.steps = np.empty((max(0, n - start - 1), len(TRACE)))
-        self.scored = 0
         self._earlier_peak = 0.0
+
+    @property
+    def scored(self) -> int:
+        """Number of examples scored so far."""
+        return max(0, self.done - self.start - 1)
 
     def begin(self, cpu_seconds: float = 0.0, wall_seconds: float = 0.0) -> None:
         """Start the clocks, at the times of the run before."""
@@ -114,10 +118,11 @@ class PrequentialRun:
             stop = min(n, self.done + size)
             if self.every is not None:
                 stop = min(stop, self.done + self.every - self.done % self.every)
-            rows = slice(self.done, stop)
-            spent = self._timed(tested, self.stream.X[rows], self.stream.Y[rows])
+            rows, before = slice(self.done, stop), self.learn_seconds
+            self._score(*self._timed(tested, self.learner, self.stream.X[rows], self.stream.Y[rows]))
             yield self._progress()
-            size = max(1, min(4 * size, int((stop - rows.start) * SECONDS_PER_BLOCK / max(spent, 1e-3))))
+            per_second = (stop - rows.start) / max(self.learn_seconds - before, 1e-3)
+            size = max(1, min(4 * size, int(per_second * SECONDS_PER_BLOCK)))
 
     def _delayed(self) -> Iterator[Progress]:
         """Run example by example; at the end, learn the labels that are still delayed."""
@@ -125,41 +130,35 @@ class PrequentialRun:
         delay = min(self.delay, n)
         for t in range(self.done, n + delay):
             if t < n:
-                self._timed(decided, self.stream.X[t : t + 1])
+                self._score(*self._timed(decided, self.learner, self.stream.X[t : t + 1]))
             if t >= delay:
-                self._learn(t - delay)
+                row = slice(t - delay, t - delay + 1)
+                self._timed(self.learner.learn_many, self.stream.X[row], self.stream.Y[row])
             slow = self.learn_seconds - reported > SECONDS_PER_BLOCK
             if t < n and (slow or self.done % (self.every or BLOCK) == 0 or self.done == n):
                 reported = self.learn_seconds
                 yield self._progress()
 
-    def _learn(self, t: int) -> None:
+    def _timed(self, call: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401
+        """Call a function; add its CPU time to that of learning."""
         began = time.process_time()
-        self.learner.learn_many(self.stream.X[t : t + 1], self.stream.Y[t : t + 1])
+        result = call(*arguments)
         self.learn_seconds += time.process_time() - began
-
-    def _timed(self, predict: Callable[..., tuple[Floats, Labels]], *block: Any) -> float:  # noqa: ANN401
-        began = time.process_time()
-        probabilities, predictions = predict(self.learner, *block)
-        spent = time.process_time() - began
-        self.learn_seconds += spent
-        self._score(probabilities, predictions)
-        return spent
+        return result
 
     def _score(self, probabilities: Floats, predictions: Labels) -> None:
-        begin, end = self.done, self.done + len(probabilities)
+        begin, end, scored = self.done, self.done + len(probabilities), self.scored
         if probabilities.shape[1] == 0:
             probabilities = np.full((len(probabilities), self.proba.shape[1]), 0.5)
             predictions = np.zeros(probabilities.shape, np.int8)
         self.proba[begin:end] = probabilities
         self.pred[begin:end] = predictions
-        first = max(begin, self.start + 1)
-        if first < end:
-            truth, pred = self.stream.Y[first:end], self.pred[first:end]
-            self.steps[self.scored : self.scored + end - first] = self.windowed.update_many(truth, pred, trace=True)
-            self.overall.update_many(truth, pred)
-            self.scored += end - first
         self.done = end
+        if self.scored > scored:
+            rows = slice(max(begin, self.start + 1), end)
+            truth, pred = self.stream.Y[rows], self.pred[rows]
+            self.steps[scored : self.scored] = self.windowed.update_many(truth, pred, trace=True)
+            self.overall.update_many(truth, pred)
 
     def mean(self) -> dict[str, float]:
         """Return the mean of every score over the scored steps; NaN if there are none."""
@@ -177,7 +176,7 @@ class PrequentialRun:
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return position and times as a JSON header, predictions and scores as named arrays."""
-        position = {"done": self.done, "scored": self.scored, "finished": self.finished}
+        position = {"done": self.done, "finished": self.finished}
         arrays: Arrays = self.traces()
         for name in ("windowed", "overall"):
             arrays |= with_prefix(getattr(self, name).state(), f"{name}.")
@@ -185,9 +184,9 @@ class PrequentialRun:
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Return to a state that `state` gave."""
-        self.done, self.scored = int(header["done"]), int(header["scored"])
-        if not 0 <= self.done <= len(self.stream) or self.scored != max(0, self.done - self.start - 1):
-            raise ValueError(f"example {self.done} of {len(self.stream)}, {self.scored} scored")
+        self.done = int(header["done"])
+        if not 0 <= self.done <= len(self.stream):
+            raise ValueError(f"example {self.done} of {len(self.stream)}")
         for name, whole in self.traces().items():
             if arrays[name].shape != whole.shape or arrays[name].dtype != whole.dtype:
                 raise ValueError(f"{name} is {arrays[name].dtype} of shape {arrays[name].shape}")

@@ -1,7 +1,7 @@
 """How multi-label and how imbalanced a label matrix is (section VI-A of the paper).
 
-Every function takes labels (examples × labels) of 0 and 1. A label that is not known (-1 or NaN) is left out: where the
-paper divides by the size of the matrix, these divide by the number of known labels.
+Every function takes labels (examples × labels) of 0 and 1. Labels that are not known (-1 or NaN) do not count: the
+paper divides by the size of the matrix, these functions by the number of known labels.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def label_density(Y: npt.ArrayLike) -> float:
 
 
 def label_cardinality(Y: npt.ArrayLike) -> float:
-    """Return LCard, the mean number of positive labels of an example (of which any label is known).
+    """Return LCard, the mean number of positive labels per example (of those with a known label).
 
     Examples
     --------
@@ -44,7 +44,7 @@ def label_cardinality(Y: npt.ArrayLike) -> float:
 
 
 def label_imbalance_rate(Y: npt.ArrayLike) -> float:
-    """Return LIR, the share of examples that are in the minority class of a label, over all labels.
+    """Return LIR, the share of examples in the minority class of a label, over all labels.
 
     One half is balance; the lower, the more imbalanced. Equal to `label_density` if every label's minority is positive.
 
@@ -57,7 +57,7 @@ def label_imbalance_rate(Y: npt.ArrayLike) -> float:
 
 
 def label_set_imbalance_rate(Y: npt.ArrayLike) -> float:
-    """Return LSIR, the share of labels that are in the minority class of their example, over all examples.
+    """Return LSIR, the share of labels in the minority class of their example, over all examples.
 
     Equal to `label_density` if every example's minority is positive.
 
@@ -96,7 +96,7 @@ def co_occurrence(Y: npt.ArrayLike) -> Ints:
            [1, 2, 0],
            [0, 0, 0]])
     """
-    # Floats because their product is a BLAS call, and exact for these.
+    # Of floats, because their product is a fast BLAS call and exact here.
     positive = (_known(Y) == 1).astype(np.float64)
     pairs: Floats = positive.T @ positive
     return pairs.astype(np.int64)

@@ -106,7 +106,7 @@ class Scores:
         prediction
             1 or 0 for every label.
         """
-        self._update(*self._as_rows(truth, prediction), trace=False)
+        self._update(*self._checked(truth, prediction, dimensions=1), trace=False)
 
     @overload
     def update_many(self, truth: npt.ArrayLike, prediction: npt.ArrayLike, trace: Literal[False] = False) -> None: ...
@@ -124,13 +124,18 @@ class Scores:
         trace
             Return the scores named by `TRACE` after each example, one row per example.
         """
-        rows = (as_labels(truth, "truth"), as_labels(prediction, "prediction", unknown=False))
-        if rows[0].shape != rows[1].shape or rows[0].shape[1] != self._n_labels:
+        return self._update(*self._checked(truth, prediction, dimensions=2), trace=trace)
+
+    def _checked(self, truth: npt.ArrayLike, prediction: npt.ArrayLike, dimensions: int) -> tuple[Labels, Labels]:
+        """Return both as matrices of one row per example."""
+        true = as_labels(truth, "truth", dimensions=dimensions)
+        predicted = as_labels(prediction, "prediction", dimensions=dimensions, unknown=False)
+        if true.shape != predicted.shape or true.shape[-1] != self._n_labels:
             raise MarleneError(
-                f"truth has shape {rows[0].shape} and prediction {rows[1].shape}, "
-                f"expected one row per example and {self._n_labels} labels in both"
+                f"truth has shape {true.shape} and prediction {predicted.shape}, "
+                f"expected a value for each of {self._n_labels} labels in both"
             )
-        return self._update(*rows, trace=trace)
+        return true.reshape(-1, self._n_labels), predicted.reshape(-1, self._n_labels)
 
     def _update(self, truth: Labels, prediction: Labels, *, trace: bool) -> Floats | None:
         steps = np.empty((len(truth) if trace else 0, len(TRACE)))
@@ -158,7 +163,7 @@ class Scores:
         >>> scores.micro_gmean
         1.0
         """
-        truth_rows, prediction_rows = self._as_rows(truth, prediction)
+        truth_rows, prediction_rows = self._checked(truth, prediction, dimensions=1)
         outcomes = np.empty(self._n_labels, dtype=np.int8)
         kernels.write_outcomes(truth_rows[0], prediction_rows[0], outcomes)
         if self._window is None and self._fading is None:
@@ -182,16 +187,6 @@ class Scores:
         state.counts[:] = state.counts_before
         state.sums[:] = state.sums_before
         state.cursor[:] = last, state.cursor[kernels.FILLED_BEFORE], kernels.NOTHING_TO_REVERT
-
-    def _as_rows(self, truth: npt.ArrayLike, prediction: npt.ArrayLike) -> tuple[Labels, Labels]:
-        rows = (
-            as_labels(truth, "truth", dimensions=1),
-            as_labels(prediction, "prediction", dimensions=1, unknown=False),
-        )
-        for what, row in zip(("truth", "prediction"), rows, strict=True):
-            if len(row) != self._n_labels:
-                raise MarleneError(f"{what} has {len(row)} values, expected {self._n_labels} (one per label)")
-        return rows[0][np.newaxis], rows[1][np.newaxis]
 
     def add_labels(self, count: int) -> None:
         """Make room for `count` more labels, which are unknown for all earlier examples.
@@ -228,31 +223,18 @@ class Scores:
 
     macro_gmean = Score(lambda state: kernels.macro_gmean(state.counts), "Mean of the G-Means of all labels.")
     micro_gmean = Score(lambda state: kernels.micro_gmean(state.counts), "G-Mean of the counts summed over labels.")
-    label_set_gmean = Score(
-        over_examples(kernels.LABEL_SET_GMEAN),
-        "Mean over examples of the G-Mean of the example's own labels, which is 0 without positives or negatives.",
-    )
-    hamming_score = Score(
-        over_examples(kernels.HAMMING_SCORE), "Mean over examples of the share of labels predicted right."
-    )
-    subset_accuracy = Score(
-        over_examples(kernels.SUBSET_ACCURACY), "Share of examples of which all labels were predicted right."
-    )
+    label_set_gmean = Score(over_examples(kernels.LABEL_SET_GMEAN), "Mean over examples of their G-Mean.")
+    hamming_score = Score(over_examples(kernels.HAMMING_SCORE), "Mean share of labels predicted right.")
+    subset_accuracy = Score(over_examples(kernels.SUBSET_ACCURACY), "Share of examples predicted wholly right.")
     macro_f1 = Score(macro(f1), "Mean of the F1 scores of all labels.")
     micro_f1 = Score(micro(f1), "F1 score of the counts summed over labels.")
-    example_f1 = Score(
-        over_examples(kernels.EXAMPLE_F1), "Mean over examples of the F1 score of the example's own labels."
-    )
+    example_f1 = Score(over_examples(kernels.EXAMPLE_F1), "Mean over examples of their F1 score.")
     macro_precision = Score(macro(precision), "Mean of the precisions of all labels.")
     micro_precision = Score(micro(precision), "Precision of the counts summed over labels.")
-    example_precision = Score(
-        over_examples(kernels.EXAMPLE_PRECISION), "Mean over examples of the precision of the example's own labels."
-    )
+    example_precision = Score(over_examples(kernels.EXAMPLE_PRECISION), "Mean over examples of their precision.")
     macro_recall = Score(macro(recall), "Mean of the recalls of all labels.")
     micro_recall = Score(micro(recall), "Recall of the counts summed over labels.")
-    example_recall = Score(
-        over_examples(kernels.EXAMPLE_RECALL), "Mean over examples of the recall of the example's own labels."
-    )
+    example_recall = Score(over_examples(kernels.EXAMPLE_RECALL), "Mean over examples of their recall.")
 
     def as_dict(self) -> dict[str, float]:
         """Return every score that is one number, by name.

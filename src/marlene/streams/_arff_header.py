@@ -1,4 +1,4 @@
-"""What an ARFF file says before its rows: the relation and the attributes."""
+"""The header of an ARFF file: the relation and the attributes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Header:
         return [attribute.name for attribute in self.attributes]
 
     def meka_labels(self, source: str) -> list[int] | None:
-        """Return the label columns if the relation names their number as MEKA does, with `-C`."""
+        """Return the label columns if the relation gives their number with `-C`, as in MEKA; else None."""
         match = _LABEL_COUNT.search(self.relation or "")
         if match is None:
             return None
@@ -108,7 +108,7 @@ def _relation(scanner: Scanner) -> str:
         return relation
     if scanner.done():
         raise scanner.expected("the relation's name")
-    # Without quotes WEKA takes one word; people who write -C by hand forget the quotes.
+    # Without quotes WEKA reads one word, but people who write -C by hand forget the quotes: read the whole line.
     start = scanner.position
     comment = scanner.text.find(b"%", start)
     stop = comment if comment >= 0 else len(scanner.text)

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class ArffRows:
-    """Rows in the order in which they are added; dense until the first sparse one.
+    """Rows in the order of the file; stored densely until the first sparse row.
 
     Parameters
     ----------
     titles
-        What the columns are called in error messages.
+        Names of the columns in error messages.
     columns
         The decoder of every column.
     absent
-        What a sparse row means by leaving the column out.
+        The value of every column that a sparse row leaves out.
     """
 
     def __init__(self, titles: Sequence[str], columns: Sequence[Decoder], absent: Sequence[float]) -> None:
@@ -41,14 +41,14 @@ class ArffRows:
         self._codes = array("q")
         self._lengths = array("q")
         self._numbers = _longest_run([type(column) is Numbers for column in columns])
-        # A longer line has words so long, or so much space, that cutting it to pieces is not worth the memory.
+        # Do not split a longer line at its commas: with such long words or so much space it would waste memory.
         self._longest_usual = 4096 + 64 * len(columns)
 
     def __len__(self) -> int:
         return len(self.lines)
 
     def add(self, number: int, line: bytes) -> None:
-        """Add the row that stands in a line, stripped of white space."""
+        """Add the row of a line, which has no white space at its ends."""
         if line.startswith(b"{"):
             codes = self._sparse_row(line)
             if not self.sparse:
@@ -83,8 +83,7 @@ class ArffRows:
         """Return row, column and value of every entry, ordered by row and column."""
         codes = np.asarray(self._codes, dtype=np.int64)
         rows = np.repeat(np.arange(len(self), dtype=np.int64), np.asarray(self._lengths, dtype=np.int64))
-        columns = self._entries.positions_of(codes)
-        values = self._entries.values_of(codes)
+        columns, values = self._entries.look_up(codes)
         same_row = rows[1:] == rows[:-1]
         if (same_row & (columns[1:] <= columns[:-1])).any():
             order = np.lexsort((columns, rows))
@@ -98,8 +97,8 @@ class ArffRows:
                 )
         return rows, columns, values
 
-    # A line cut at its commas is read right if every piece is one whole word: the words of the line are then just
-    # these, whatever quotes are in them. Otherwise the scanner reads it, or says what is wrong and where.
+    # The fast way: split a line at its commas. If every piece is one whole word, these are the words of the line,
+    # quoted or not. Otherwise the scanner reads the line, or says what is wrong and where.
 
     def _dense_row(self, line: bytes) -> list[float]:
         count = len(self.columns)
@@ -169,7 +168,7 @@ class ArffRows:
 
 
 class _Entries(dict[bytes, int]):
-    """Numbers the entries of sparse rows; an entry written as before has the number it had before."""
+    """Numbers the entries of sparse rows; equal texts of entries have equal numbers."""
 
     def __init__(self, columns: Sequence[Decoder]) -> None:
         super().__init__()
@@ -189,8 +188,8 @@ class _Entries(dict[bytes, int]):
         return code
 
     def position(self, index: bytes) -> int:
-        """Return the column that an index names."""
-        # No index of a column has so many digits, and Python refuses to convert thousands of them.
+        """Return the column of an index."""
+        # No index has more than 18 digits, and Python refuses to convert thousands of them.
         position = int(index) if index.isdigit() and len(index) <= 18 else -1
         if not 0 <= position < len(self._columns):
             raise Malformed(f"expected an index from 0 to {len(self._columns) - 1}, found {shown(index)}")
@@ -209,17 +208,13 @@ class _Entries(dict[bytes, int]):
         self._values.frombytes(values.tobytes())
         return range(start, len(self._values))
 
-    def positions_of(self, codes: Ints) -> Int32s:
-        """Return the columns of numbered entries."""
-        return np.asarray(self._positions, dtype=np.int32)[codes]
-
-    def values_of(self, codes: Ints) -> Floats:
-        """Return the values of numbered entries."""
-        return np.asarray(self._values, dtype=np.float64)[codes]
+    def look_up(self, codes: Ints) -> tuple[Int32s, Floats]:
+        """Return columns and values of numbered entries."""
+        return np.asarray(self._positions, dtype=np.int32)[codes], np.asarray(self._values, dtype=np.float64)[codes]
 
 
 def _longest_run(wanted: Sequence[bool]) -> tuple[int, int]:
-    """Return where the longest run of true values starts and stops."""
+    """Return start and end of the longest run of true values."""
     best = (0, 0)
     start = 0
     for position, yes in enumerate((*wanted, False)):

@@ -1,7 +1,7 @@
 """The words of an ARFF line: bare, or quoted with escapes; commas, braces and comments between them.
 
-A word is handed on as its *key*: itself if it could have been written without quotes, otherwise a line feed
-and the text between the quotes. No line holds a line feed, so a key never equals another word as written.
+A word is passed on as its *key*: the word itself if it needs no quotes, otherwise a line feed and the text between the
+quotes. No line holds a line feed, so a key with one never equals a word without quotes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _QUOTED = b"\n"
 
 
 class Malformed(Exception):  # noqa: N818 (it becomes a MarleneError when the line is known)
-    """What was expected and what was found instead."""
+    """A message that says what was expected and what was found."""
 
 
 def key_of(text: bytes) -> bytes:
@@ -40,7 +40,7 @@ def key_of(text: bytes) -> bytes:
 
 
 def text_of(key: bytes) -> str:
-    """Return the text that a key stands for."""
+    """Return the text of a key."""
     return key.removeprefix(_QUOTED).decode()
 
 
@@ -74,7 +74,7 @@ def _key(match: re.Match[bytes]) -> bytes:
 
 
 def key_of_word(written: bytes) -> bytes:
-    r"""Return the key of a text that must be one word, with or without white space around it.
+    r"""Return the key of a text that must be one word; white space around it is ignored.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Scanner:
             raise self.expected("the end of the line")
 
     def expected(self, what: str) -> Malformed:
-        """Return the error for something else than `what` at this place."""
+        """Return an error: `what` was expected here."""
         self._skip_space()
         if self.text.startswith((b"'", b'"'), self.position) and not _WORD.match(self.text, self.position):
             what = "a closing quote"

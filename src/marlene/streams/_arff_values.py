@@ -1,4 +1,4 @@
-"""The words of a column and the numbers they stand for."""
+"""From the words of a column to numbers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from marlene.streams._arff_tokens import MISSING, Malformed, key_of, key_of_word
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Words are remembered as they are written, because few of them make up most of a file; the bounds keep a file
-# of long or ever new words from being held a second time.
+# Remember words as they are written: few different words make up most of a file. The bounds limit the memory for a
+# file of long or ever new words.
 MOST_REMEMBERED = 1 << 16
 LONGEST_REMEMBERED = 32
 
-# What is surely a key already; most words are.
+# Most words are keys already; these surely are.
 _OWN_KEY = re.compile(rb"[0-9A-Za-z_.+-]++|\n.*", re.DOTALL)
-# Of these bytes Python's float makes nothing that is not a number of ARFF: no nan, no 1_000, no other digits.
+# Of these bytes, Python's float reads only what is a number in ARFF too: no nan, no 1_000, no other digits.
 _NUMBER_BYTES = b"0123456789.+-eE \t"
 _NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
@@ -26,7 +26,7 @@ _ANSWERS = ({"0": 0.0, "1": 1.0}, {"false": 0.0, "true": 1.0}, {"no": 0.0, "yes"
 
 
 class Decoder(dict[bytes, float]):
-    """What the words of a column stand for, by key and, once met, as written."""
+    """The values of the words of a column, by key and, once met, by the word as written."""
 
     def __missing__(self, written: bytes) -> float:
         key = written if _OWN_KEY.fullmatch(written) else key_of_word(written)
@@ -36,7 +36,7 @@ class Decoder(dict[bytes, float]):
         return value
 
     def decode(self, key: bytes) -> float:
-        """Return the value of a word that is not in the list."""
+        """Return the value of a word that is not in the dictionary yet."""
         raise NotImplementedError
 
 
@@ -55,7 +55,7 @@ class Names(Decoder):
 
 
 class Numbers(Decoder):
-    """The numbers met so far; one table serves all numeric columns."""
+    """The numbers met so far; all numeric columns share one decoder."""
 
     def __init__(self) -> None:
         super().__init__({MISSING: math.nan})
@@ -84,7 +84,7 @@ class LabelNumbers(Numbers):
 
 
 def label_values(values: Sequence[str]) -> dict[str, float]:
-    """Return what the two values of a nominal label mean.
+    """Return 0 or 1 for each of the two values of a nominal label.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def label_values(values: Sequence[str]) -> dict[str, float]:
 
 
 def plain_numbers(words: list[bytes]) -> list[float] | None:
-    """Read words all at once if they are plain finite numbers; if not, `Numbers` has to say what they are."""
+    """Read all words at once if they are plain finite numbers; otherwise return None, and `Numbers` reads them."""
     if b"".join(words).translate(None, _NUMBER_BYTES):
         return None
     try:

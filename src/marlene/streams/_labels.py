@@ -19,8 +19,8 @@ def label_columns(names: Sequence[str], labels: LabelChoice, source: str) -> lis
     names
         The names of all columns.
     labels
-        A number n (the first n columns, or the last -n where it is negative, as in MEKA files); a pattern, or
-        several separated by commas, with `*` and `?` as in file names; or a list of names, taken literally.
+        A number n (the first n columns, or the last -n if it is negative, as in MEKA files); a pattern, or several
+        separated by commas, with `*` and `?` as in file names; or a list of names, without patterns.
     source
         The file or table, for the error message.
 

@@ -1,4 +1,4 @@
-"""The lines of a text file, compressed or not, read without holding the file."""
+"""Lines of a text file, compressed or not, without holding the whole file in memory."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def unreadable(path: Path, error: Exception) -> MarleneError:
 def numbered_lines(path: Path) -> Generator[tuple[int, bytes], None, None]:
     r"""Yield the number, from 1, and the text of every line.
 
-    A line ends with LF, CR LF or a lone CR, which are not part of the text. The text is bytes because one
-    character outside Latin-1 makes a `str` four times as large; it is known to be UTF-8, without a byte order mark.
+    A line ends with LF, CR LF or CR, which are not part of the text. The text is bytes, because one character outside
+    Latin-1 makes a `str` four times as large. It is checked to be UTF-8, and has no byte order mark.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def numbered_lines(path: Path) -> Generator[tuple[int, bytes], None, None]:
     except MarleneError:
         raise
     except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
-        # The decompressors raise an OSError too, one without a number of the operating system.
+        # The decompressors raise OSErrors too, but without an error number of the operating system.
         if isinstance(error, ValueError) or (isinstance(error, OSError) and error.errno is not None):
             raise unreadable(path, error) from error
         raise MarleneError(

@@ -1,4 +1,4 @@
-"""The XML file in which Mulan names the labels of a data set."""
+"""Mulan's XML files, which name the labels of a data set."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def label_names(path: Path) -> list[str]:
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise MarleneError(f"{path}, line {error.lineno}: expected a label file of Mulan in XML ({reason})") from error
-    except (OSError, ValueError, LookupError) as error:  # the last two: a file name or an encoding that cannot be
+    except (OSError, ValueError, LookupError) as error:  # the last two: impossible file name or encoding
         raise unreadable(path, error) from error
     if not reader.names:
         raise MarleneError(f"{path}: there is no label")
@@ -41,7 +41,7 @@ def label_names(path: Path) -> list[str]:
 
 
 class _Reader:
-    """Collects names element by element, so that no depth of nesting matters."""
+    """Collects names element by element: any depth of nesting is fine."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -49,7 +49,7 @@ class _Reader:
         self.inside = False
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.StartElementHandler = self._element
-        # Entities are declared in a document type: without one, none can be expanded or fetched.
+        # Entities are declared in a document type: if it is refused, none can be expanded or fetched.
         self.parser.StartDoctypeDeclHandler = self._document_type
 
     def _error(self, message: str) -> MarleneError:

@@ -31,23 +31,23 @@ def read_arff(
 ) -> Stream:
     r"""Read an ARFF file, plain or compressed with gzip, bzip2 or xz.
 
-    Which columns are labels is said by the first of these that is there: `labels`; `xml`; the number after `-C` in
-    the relation's name, as in MEKA (negative where the labels are the last columns); an XML file of the same name
-    beside the file, as in Mulan.
+    The first of these that exists gives the label columns: `labels`; `xml`; the number after `-C` in the relation's
+    name, as in MEKA (negative if the labels are the last columns); an XML file of the same name beside the file, as in
+    Mulan.
 
-    The stream is sparse if any row is. A nominal column with the values 0 and 1, in this order, is binary, and so
-    is a numeric column that holds nothing else; every other nominal column holds the indices of its values. A
-    value that a sparse row leaves out is 0 or the first declared value, as in WEKA. A label is nominal with the
-    values 0 and 1, false and true, or no and yes, or numeric with 0 and 1. A question mark is a missing value, or
-    a label that is not known. Columns of type string, date or relational, and weights of instances, are refused.
+    The stream is sparse if any row is. A nominal column with the values 0 and 1, in this order, is binary, and so is a
+    numeric column of only 0 and 1; every other nominal column holds the indices of its values. A value that a sparse
+    row leaves out is 0 or the first declared value, as in WEKA. A label is nominal with the values 0 and 1, false and
+    true, or no and yes, or numeric with 0 and 1. A question mark is a missing value, or a label that is not known.
+    Columns of type string, date or relational, and weights of instances, are refused.
 
     Parameters
     ----------
     path
         The file.
     labels
-        The label columns: a number of columns at the beginning, or at the end where it is negative; a pattern of
-        names such as "label*"; or a list of names.
+        The label columns: a number n (the first n columns, or the last -n); a pattern of names such as "label*"; or a
+        list of names.
     xml
         A Mulan file with the names of the labels.
     name
@@ -179,7 +179,7 @@ def _dense(rows: ArffRows, is_label: Bools) -> tuple[Matrix, Labels]:
 
 def _sparse(rows: ArffRows, is_label: Bools, source: str) -> tuple[Matrix, Labels]:
     row, column, value = rows.sparse_entries(source)
-    # Where a column stands among the labels, or among the features.
+    # The position of a column among the labels, or among the features.
     place = (np.where(is_label, np.cumsum(is_label), np.cumsum(~is_label)) - 1).astype(np.int32)
     of_label = is_label[column]
 
@@ -191,6 +191,6 @@ def _sparse(rows: ArffRows, is_label: Bools, source: str) -> tuple[Matrix, Label
     values, indices = value[kept], place[column[kept]]
     offsets = np.zeros(len(rows) + 1, dtype=np.int32 if len(values) <= np.iinfo(np.int32).max else np.int64)
     np.cumsum(np.bincount(row[kept], minlength=len(rows)), out=offsets[1:])
-    # SciPy keeps the index type it is given, and wants one for both.
+    # SciPy keeps the index type, and needs the same one for both arrays.
     shape = (len(rows), int((~is_label).sum()))
     return sp.csr_array((values, indices.astype(offsets.dtype, copy=False), offsets), shape=shape), Y
