@@ -130,14 +130,14 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         The method decides; a method with thresholds need not choose the value of the larger probability.
         """
-        X = self._checked(X)
+        X = self._matrix(X)
         positive = self.model_.predict_many(X)
         predicted = [values[column.astype(np.int64)] for values, column in zip(self._values, positive.T, strict=True)]
         return predicted[0] if self._one_dimensional else np.column_stack(predicted)
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401
         """Return P(value) of the label (n × values), or of many labels P(second value) (n × labels)."""
-        X = self._checked(X)
+        X = self._matrix(X)
         probabilities: Floats = self.model_.predict_proba_many(X)
         if not self._one_dimensional:
             return probabilities
@@ -197,12 +197,10 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise MarleneError(f"method {self.method} has no parameter {name!r}")
         return model.clone(new_params={"features": features} | options)
 
-    def _checked(self, X: Any) -> Any:  # noqa: ANN401
-        """Return X of a fitted estimator as its learner takes it."""
-        check_is_fitted(self, "model_")
-        return self._matrix(X, reset=False)
-
-    def _matrix(self, X: Any, *, reset: bool) -> Any:  # noqa: ANN401
+    def _matrix(self, X: Any, *, reset: bool = False) -> Any:  # noqa: ANN401
+        """Return X as the learner takes it."""
+        if not reset:
+            check_is_fitted(self, "model_")
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
 
 

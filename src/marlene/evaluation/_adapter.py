@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from river import base
@@ -17,24 +17,15 @@ if TYPE_CHECKING:
     from marlene.streams import Stream
 
 
-@runtime_checkable
-class ArrayLearner(Protocol):
-    """A model that takes arrays: what prequential evaluation needs of it."""
+BLOCK_METHODS = ("test_then_train", "predict_proba_many", "learn_many")
+"""Methods of a model that takes arrays, a row per example.
 
-    def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
-        """Predict, then learn, row after row; return the probability of every label of every row."""
-        ...
-
-    def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
-        """Return the probability of every label of every row."""
-        ...
-
-    def learn_many(self, X: Any, Y: Any) -> None:  # noqa: ANN401
-        """Learn every row."""
-        ...
+`test_then_train(X, Y)` predicts and then learns, row after row, and returns the probability of every label of every
+row; `predict_proba_many(X)` only predicts; `learn_many(X, Y)` only learns.
+"""
 
 
-def tested(learner: Any, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401 (an `ArrayLearner`)
+def tested(learner: Any, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401 (a model that takes arrays)
     """Let a learner predict, then learn; return probabilities and predictions.
 
     A learner with its own decision rule has the methods `decide_then_train` and `decide_many`, which return both. For
@@ -45,7 +36,7 @@ def tested(learner: Any, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN4
     return _above_half(learner.test_then_train(X, Y))
 
 
-def decided(learner: Any, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401 (an `ArrayLearner`)
+def decided(learner: Any, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401 (a model that takes arrays)
     """Let a learner predict; return probabilities and predictions, as `tested` does."""
     if hasattr(learner, "decide_many"):
         return learner.decide_many(X)  # type: ignore[no-any-return]
@@ -56,18 +47,19 @@ def _above_half(probabilities: Floats) -> tuple[Floats, Labels]:
     return probabilities, (probabilities > 0.5).astype(np.int8)
 
 
-def as_block_learner(model: Any, stream: Stream) -> ArrayLearner:  # noqa: ANN401
+def as_block_learner(model: Any, stream: Stream) -> Any:  # noqa: ANN401
     """Return a model that takes blocks as it is, any other in a wrapper that passes it row after row."""
     multi_label = callable(getattr(model, "learn_one", None)) and callable(getattr(model, "predict_one", None))
     if isinstance(model, (type, base.Classifier)) or not multi_label:
         raise MarleneError(
             f"{model!r} is not a River-style multi-label model; BinaryRelevance makes one of a single-label classifier"
         )
-    return model if isinstance(model, ArrayLearner) else RowsForRiver(model, stream)
+    takes_arrays = all(hasattr(model, name) for name in BLOCK_METHODS)
+    return model if takes_arrays else RowsForRiver(model, stream)
 
 
 class RowsForRiver:
-    """A River-style model as an `ArrayLearner`.
+    """A River-style model with the methods of one that takes arrays.
 
     Parameters
     ----------

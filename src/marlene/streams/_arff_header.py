@@ -127,10 +127,10 @@ def _attribute(scanner: Scanner, number: int) -> Attribute:
     if scanner.done():
         raise scanner.expected(what)
     start = scanner.position
-    kind = scanner.word(what).lower()
-    if kind in REFUSED_TYPES:
-        raise Malformed(f"attribute {name!r} is of type {kind.decode()}, which cannot be used; expected {what}")
-    if kind not in NUMERIC_TYPES:
+    declared = scanner.word(what).lower()
+    if declared in REFUSED_TYPES:
+        raise Malformed(f"attribute {name!r} is of type {declared.decode()}, which cannot be used; expected {what}")
+    if declared not in NUMERIC_TYPES:
         scanner.position = start
         raise scanner.expected(what)
     scanner.end()

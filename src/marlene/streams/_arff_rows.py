@@ -40,7 +40,7 @@ class ArffRows:
         self._entries = _Entries(columns)
         self._codes = array("q")
         self._lengths = array("q")
-        self._numbers = _longest_run([type(column) is Numbers for column in columns])
+        self._numbers = _longest_stretch([type(column) is Numbers for column in columns])
         # Do not split a longer line at its commas: with such long words or so much space it would waste memory.
         self._longest_usual = 4096 + 64 * len(columns)
 
@@ -213,13 +213,13 @@ class _Entries(dict[bytes, int]):
         return np.asarray(self._positions, dtype=np.int32)[codes], np.asarray(self._values, dtype=np.float64)[codes]
 
 
-def _longest_run(wanted: Sequence[bool]) -> tuple[int, int]:
-    """Return start and end of the longest run of true values."""
+def _longest_stretch(wanted: Sequence[bool]) -> tuple[int, int]:
+    """Return start and end of the longest stretch of true values."""
     best = (0, 0)
     start = 0
     for position, yes in enumerate((*wanted, False)):
         if not yes:
-            best = max(best, (start, position), key=lambda run: run[1] - run[0])
+            best = max(best, (start, position), key=lambda stretch: stretch[1] - stretch[0])
             start = position + 1
     return best
 

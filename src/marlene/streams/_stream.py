@@ -105,15 +105,10 @@ class Stream:
         self._refuse_infinities()
 
     def _refuse_infinities(self) -> None:
-        infinite = np.isinf(self.X.data if isinstance(self.X, sp.csr_array) else self.X)
-        if not infinite.any():
-            return
-        if isinstance(self.X, sp.csr_array):
-            position = int(np.argmax(infinite))
-            row, column = int(np.searchsorted(self.X.indptr, position, side="right")) - 1, self.X.indices[position]
-        else:
-            row, column = np.argwhere(infinite)[0]
-        raise MarleneError(f"{self.name}: example {row}, feature {self.features[column].name!r}: the value is infinite")
+        if np.isinf(self.X.data if isinstance(self.X, sp.csr_array) else self.X).any():
+            rows, columns = (abs(self.X) == np.inf).nonzero()
+            feature = self.features[columns[0]].name
+            raise MarleneError(f"{self.name}: example {rows[0]}, feature {feature!r}: the value is infinite")
 
     @classmethod
     def from_arrays(

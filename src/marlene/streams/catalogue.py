@@ -16,7 +16,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.files import user_cache
-from marlene.streams._download import CHUNK, Progress, download
+from marlene.streams._download import Progress, download
 from marlene.streams.arff import read_arff
 from marlene.streams.tables import read_csv
 
@@ -145,12 +145,10 @@ def verify(name: str) -> None:
     marlene._common.errors.MarleneError: ...Imdb.arff: this is not imdb: the checksum is e3b0c44298fc…
     """
     entry, path = CATALOGUE[name], find(name)
-    digest = hashlib.sha256()
     with bz2.open(path) if path.suffix == ".bz2" else path.open("rb") as file:
-        while data := file.read(CHUNK):
-            digest.update(data)
-    if digest.hexdigest() != entry.sha256:
-        raise MarleneError(f"{path}: this is not {name}: the checksum is {digest.hexdigest()[:12]}…")
+        checksum = hashlib.file_digest(file, "sha256").hexdigest()
+    if checksum != entry.sha256:
+        raise MarleneError(f"{path}: this is not {name}: the checksum is {checksum[:12]}…")
 
 
 def read(name: str, *, progress: Progress | None = None) -> Stream:
