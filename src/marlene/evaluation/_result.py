@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import math
 import os
@@ -15,15 +13,16 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.files import atomic_write
-from marlene.metrics import TRACE
+from marlene._common.states import restore_file, save_state
+from marlene.metrics import SCORES, TRACE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from marlene._common.arrays import Floats, Labels
+    from marlene._common.arrays import Arrays, Floats, Labels
     from marlene._common.files import AnyPath
 
-FORMAT = "marlene-prequential-result"
+FILE_TYPE = "marlene-prequential-result"
 VERSION = 2
 TRACES = ("steps", "pred", "proba", "truth")
 
@@ -112,44 +111,26 @@ class PrequentialResult:
             np.savez_compressed(file, pred=self.pred, proba=self.proba, truth=self.truth)
 
     def save(self, path: AnyPath) -> None:
-        """Write `path`.json and `path`.npz; the JSON file comes last and holds the checksum of the arrays."""
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **{name: getattr(self, name) for name in TRACES})
+        """Write `path`.npz, and `path`.json: a readable copy of everything but the arrays."""
         header = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in TRACES}
-        header |= {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(buffer.getbuffer()).hexdigest()}
-        with atomic_write(_beside(path, ".json")) as header_file, atomic_write(_beside(path, ".npz")) as arrays_file:
-            # Write the header to disk before the arrays replace the old ones: a full disk then leaves the old pair.
-            header_file.write(dump_json(header).encode())
-            header_file.flush()
-            os.fsync(header_file.fileno())
-            arrays_file.write(buffer.getbuffer())
+        with atomic_write(_beside(path, ".json")) as file:
+            # On disk before the npz file replaces an old one: a full disk leaves the old pair.
+            file.write(dump_json(header, indent=2).encode())
+            file.flush()
+            os.fsync(file.fileno())
+            arrays = {name: getattr(self, name) for name in TRACES}
+            save_state(_beside(path, ".npz"), FILE_TYPE, VERSION, header, arrays)
 
     @classmethod
     def load(cls, path: AnyPath) -> PrequentialResult:
-        """Read what `save` wrote; refuse a foreign or damaged file, and files of two different results."""
-        json_path, npz_path = _beside(path, ".json"), _beside(path, ".npz")
-        try:
-            header = json.loads(json_path.read_bytes())
-            content = npz_path.read_bytes()
-        except (OSError, ValueError, RecursionError) as error:
-            raise MarleneError(f"{json_path}: cannot be read as a result ({error})") from error
-        if not isinstance(header, dict) or header.pop("format", None) != FORMAT:
-            raise MarleneError(f"{json_path}: not a result of a prequential run")
-        version = header.pop("version", None)
-        if version != VERSION:
-            raise MarleneError(f"{json_path}: version {version} of the format, expected {VERSION}")
-        if header.pop("sha256", None) != hashlib.sha256(content).hexdigest():
-            raise MarleneError(f"{npz_path}: does not belong to {json_path.name}, or is damaged")
-        try:
-            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                traces = {name: arrays[name] for name in TRACES}
-            for name in ("scores", "overall"):
-                header[name] = {key: math.nan if value is None else value for key, value in header[name].items()}
-            result = cls(**header | {"labels": tuple(header["labels"])}, **traces)
+        """Read the npz file that `save` wrote; refuse a foreign or damaged one."""
+
+        def restore(header: dict[str, Any], arrays: Arrays) -> PrequentialResult:
+            result = cls(**header | arrays | {"labels": tuple(header["labels"])})
             result._refuse_other_shapes()
-        except Exception as error:  # a file made by something else may raise anything
-            raise MarleneError(f"{json_path}: a field is absent or not as expected ({error})") from error
-        return result
+            return result
+
+        return restore_file(_beside(path, ".npz"), FILE_TYPE, VERSION, restore)
 
     def _refuse_other_shapes(self) -> None:
         if self.steps.ndim != 2 or self.steps.shape[1] != len(TRACE):
@@ -157,8 +138,8 @@ class PrequentialResult:
         for name in ("pred", "proba", "truth"):
             if getattr(self, name).shape != (self.examples, len(self.labels)):
                 raise ValueError(f"{name} has shape {getattr(self, name).shape}")
-        if set(self.scores) != set(TRACE):
-            raise ValueError(f"scores are {', '.join(self.scores)}")
+        if set(self.scores) != set(TRACE) or set(self.overall) != set(SCORES):
+            raise ValueError(f"scores are {', '.join([*self.scores, *self.overall])}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PrequentialResult):
