@@ -55,7 +55,7 @@ def test_json_is_all_that_stdout_gets(call):
     [
         (["yeast", "--methods", "ebr,ecx"], "there is no method 'ecx' (did you mean ecc?)"),
         (["yeast", "--methods", ","], "--methods names none"),
-        (["yeast", "--features", "text"], "--features 'text' is not one of auto, numeric, binary"),
+        (["yeast", "--features", "text"], "--features must be one of auto, numeric, binary, not 'text'"),
     ],
 )
 def test_what_is_refused_before_anything_runs(call, arguments, said):

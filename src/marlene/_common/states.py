@@ -24,7 +24,6 @@ Tuple = TypeVar("Tuple", bound=Any)
 """A NamedTuple of arrays."""
 
 
-
 def _with_header(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Arrays:
     return {HEADER: np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays}
 

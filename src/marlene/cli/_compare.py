@@ -10,6 +10,7 @@ from rich.console import Console
 
 from marlene._common.errors import MarleneError
 from marlene.cli._grid import SOME_FAILED, display, error_of, print_tables
+from marlene.cli._options import FeaturesOption, JsonOption, LabelsOption, LimitOption, label_choice
 from marlene.evaluation._result import dump_json
 from marlene.experiments import Grid, ResultStore, Run, run_grid
 from marlene.experiments._store import DONE
@@ -35,26 +36,21 @@ def compare(
     methods: Annotated[str, typer.Option(help="Methods, with commas between (see `marlene methods`).")] = EVERY,
     seeds: Annotated[int, typer.Option(min=1, help="How often each is run: with seeds 1, 2, …")] = 5,
     jobs: Annotated[int, typer.Option(min=1, help="How many processes run at a time.")] = 1,
-    labels: Annotated[
-        str | None, typer.Option(help="Label columns of a file: patterns like 'is_*,spam', or a number as in MEKA.")
-    ] = None,
-    features: Annotated[str, typer.Option(help="auto, numeric, or binary (whether a value is non-zero).")] = "auto",
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N examples.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    labels: LabelsOption = None,
+    features: FeaturesOption = "auto",
+    limit: LimitOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Run methods on streams, each with several seeds, and print a table for every stream.
 
     Results are in a temporary folder until they are printed; `marlene grid` keeps them.
     """
-    if features not in ("auto", "numeric", "binary"):
-        raise MarleneError(f"--features {features!r} is not one of auto, numeric, binary")
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if not names:
         raise MarleneError("--methods names none")
     for name in names:
         create(name)
-    chosen = int(labels) if labels is not None and labels.removeprefix("-").isdecimal() else labels
-    settings = {"labels": chosen, "features": features, "limit": limit}
+    settings = {"labels": label_choice(labels), "features": features, "limit": limit}
     given = {name: value for name, value in settings.items() if value is not None}
     runs = Grid.of(
         Run({"load": stream} | given, name, seed=seed)
