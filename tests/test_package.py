@@ -148,9 +148,3 @@ def test_every_make_command_of_a_document_exists(document):
     promised = set(re.findall(r"(?:^ {4}|`)make ([\w-]+)", (ROOT / document).read_text(encoding="utf-8"), re.MULTILINE))
     assert {"test"} <= promised <= targets
     assert {"demo", "test", "lint", "bench", "clean"} <= targets
-
-
-@pytest.mark.parametrize("document", sorted(path.name for path in ROOT.glob("*.md")))
-def test_every_link_of_a_document_leads_somewhere(document):
-    for link in re.findall(r"\]\(([^)#]+)\)", (ROOT / document).read_text(encoding="utf-8")):
-        assert link.startswith("https://") or (ROOT / link).exists(), link
