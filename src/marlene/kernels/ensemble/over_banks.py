@@ -17,6 +17,7 @@ from marlene.kernels.ensemble import state
 from marlene.kernels.ensemble.performance import (
     CORRECT,
     WRONG,
+    Votes,
     calibrate,
     in_lanes,
     lane_sum,
@@ -52,7 +53,7 @@ def least_weight(voters: Voters, task: int, stop: int) -> float:
 def _gated_vote(voters: Voters, task: int, scratch: Floats, stop: int) -> float:
     """Return P(label) of a task by those whom the gate lets vote; NaN without any evidence."""
     records, owner, members = voters.records[task], voters.owner, voters.members
-    calibrate(records, members.positive[0], members.negative[0], scratch, stop)
+    calibrate(records, Votes(members.positive[0], members.negative[0], members.active), scratch, stop)
     for_it, against = scratch[0], scratch[1]
     correct, wrong, one = records[CORRECT], records[WRONG], records.dtype.type(1)
     least = least_weight(voters, task, stop)
@@ -98,10 +99,10 @@ def _announce(voters: Voters, batch: Batch, row: int, scratch: Floats) -> None:
 
 @subkernel
 def _judge(voters: Voters, truth: Labels, scratch: Floats) -> None:
-    """Update the records of all members by what they said."""
+    """Update the records of all members by their votes."""
     members = voters.members
-    votes = members.positive[0], members.negative[0]
-    update_tasks(voters.records, votes[0], votes[1], truth, members.active, voters.used, scratch)
+    votes = Votes(members.positive[0], members.negative[0], members.active)
+    update_tasks(voters.records, votes, truth, voters.used, scratch)
 
 
 @inlined
@@ -133,10 +134,9 @@ def advance_bank(
             _announce(voters, batch, row, work.scratch)
             position[state.PHASE] = state.WATCH
         if len(truth) > 0:
-            if position[state.PHASE] == state.WATCH:
-                status = state.watch_row(members, tasks, truth[row], watch, position)
-                if status != state.DONE:
-                    return status
+            status = state.watch_row(members, tasks, truth[row], watch, position)
+            if status != state.DONE:
+                return status
             if batch.everyone and bank.which != BAYES:
                 _judge(voters, truth[row], work.scratch)
             count = state.collect_jobs(tasks, truth[row], jobs)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble import state
-from marlene.kernels.ensemble.performance import predict_tasks, update_tasks
+from marlene.kernels.ensemble.performance import Votes, predict_tasks, update_tasks
 from marlene.kernels.forest.branches import new_space
 from marlene.kernels.forest.frozen import frozen_vote, sum_up
 from marlene.kernels.forest.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
@@ -222,8 +222,8 @@ def _announce(voters: Voters, probabilities: Floats, work: Work) -> None:
     """Write P(label) of every task if wanted, and keep the votes of members that know a given label."""
     members = voters.members
     if probabilities.shape[1] > 0:
-        votes = members.positive[0], members.negative[0]
-        predict_tasks(voters.records, votes[0], votes[1], voters.used, work.scratch, probabilities[0])
+        votes = Votes(members.positive[0], members.negative[0], members.active)
+        predict_tasks(voters.records, votes, voters.used, work.scratch, probabilities[0])
     if len(members.positive) > 1:
         for value in range(len(members.positive)):
             for h in range(voters.used):
@@ -259,15 +259,14 @@ def advance_forest(
             _announce(voters, batch.probabilities[row : row + 1], work)
             position[state.PHASE] = state.WATCH
         if len(truth) > 0:
-            if position[state.PHASE] == state.WATCH:
-                status = state.watch_row(members, tasks, truth[row], watch, position)
-                if status != state.DONE:
-                    return status
+            status = state.watch_row(members, tasks, truth[row], watch, position)
+            if status != state.DONE:
+                return status
             if not _learn(trees, members, tasks, batch, row, truth[row], expected, work):
                 return state.GROW
             if batch.everyone:
-                votes = members.positive[0], members.negative[0]
-                update_tasks(voters.records, votes[0], votes[1], truth[row], members.active, voters.used, work.scratch)
+                votes = Votes(members.positive[0], members.negative[0], members.active)
+                update_tasks(voters.records, votes, truth[row], voters.used, work.scratch)
         position[state.PHASE] = state.VOTE
         position[state.ROW] += 1
         if pairs and batch.everyone:

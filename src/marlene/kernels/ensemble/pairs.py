@@ -19,6 +19,7 @@ from marlene.kernels.ensemble.performance import (
     TN,
     TP,
     WRONG,
+    Votes,
     corrected,
     in_lanes,
     judge_votes,
@@ -110,8 +111,9 @@ def _note_values(records: Reals, out: Reals, stop: int) -> None:
 
 
 @subkernel
-def _vote(values: Reals, positive: Reals, negative: Reals, scratch: Reals, stop: int, out: Reals) -> None:
+def _vote(values: Reals, votes: Votes, scratch: Reals, stop: int, out: Reals) -> None:
     """Write P(0) and P(1), both 0 without evidence."""
+    positive, negative = votes.positive, votes.negative
     ppv, not_ppv, npv, not_npv, alpha = values[0], values[1], values[2], values[3], values[4]
     for_it, against = scratch[0], scratch[1]
     for h in range(stop):
@@ -124,21 +126,13 @@ def _vote(values: Reals, positive: Reals, negative: Reals, scratch: Reals, stop:
 
 
 @subkernel
-def _judge(
-    records: Reals,
-    values: Reals,
-    positive: Reals,
-    negative: Reals,
-    truth: int,
-    active: Reals,
-    scratch: Reals,
-    stop: int,
-) -> None:
+def _judge(records: Reals, values: Reals, votes: Votes, truth: int, scratch: Reals, stop: int) -> None:
+    positive, negative = votes.positive, votes.negative
     ppv, not_ppv, npv, not_npv = values[0], values[1], values[2], values[3]
     for_it, against = scratch[0], scratch[1]
     for h in range(stop):
         for_it[h], against[h] = corrected(positive[h], negative[h], (ppv[h], not_ppv[h], npv[h], not_npv[h]))
-    judge_votes(records, scratch, positive, negative, truth, active, stop)
+    judge_votes(records, votes, scratch, truth, stop)
 
 
 @inlined
@@ -182,11 +176,11 @@ def _one_step(records: Reals, waiting: Waiting, step: int, task: _Task, both: bo
         _note_values(records, values, scratch.shape[1])
     said, active, stop = _votes_on(waiting, row, judging, task, space)
     if judging:
-        _judge(records, values, said[0, value], said[1, value], truth, active, scratch, stop)
+        _judge(records, values, Votes(said[0, value], said[1, value], active), truth, scratch, stop)
         return False
     for v in range(2):
         if both or v == value:
-            _vote(values, said[0, v], said[1, v], scratch, stop, task.votes[row, v])
+            _vote(values, Votes(said[0, v], said[1, v], active), scratch, stop, task.votes[row, v])
     return True
 
 

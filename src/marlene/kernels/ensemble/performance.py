@@ -8,7 +8,7 @@ the capacity of the arrays.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,14 @@ TP, FP, TN, FN, CORRECT, WRONG = range(6)
 COLUMNS = 6
 NAMES = ("tp", "fp", "tn", "fn", "sc", "sw")
 LANES = 8
+
+
+class Votes(NamedTuple):
+    """Raw votes of all sub-classifiers for and against a label, and 1 for those that are active, else 0."""
+
+    positive: Reals
+    negative: Reals
+    active: Reals
 
 
 @inlined
@@ -91,10 +99,11 @@ def corrected(positive: Real, negative: Real, values: tuple[Real, Real, Real, Re
 
 
 @inlined
-def calibrate(records: Reals, positive: Reals, negative: Reals, votes: Reals, stop: int) -> None:
-    """Write the corrected votes of all sub-classifiers."""
+def calibrate(records: Reals, votes: Votes, out: Reals, stop: int) -> None:
+    """Write the corrected votes of all sub-classifiers, for and against."""
     one = records.dtype.type(1)
-    for_it, against = votes[0], votes[1]
+    positive, negative = votes.positive, votes.negative
+    for_it, against = out[0], out[1]
     tp, fp, tn, fn = records[TP], records[FP], records[TN], records[FN]
     for h in range(stop):
         values = predictive_values(tp[h], fp[h], tn[h], fn[h], one)
@@ -102,16 +111,16 @@ def calibrate(records: Reals, positive: Reals, negative: Reals, votes: Reals, st
 
 
 @inlined
-def weighted_sums(records: Reals, votes: Reals, stop: int) -> tuple[float, float]:
+def weighted_sums(records: Reals, scratch: Reals, stop: int) -> tuple[float, float]:
     """Return the sums of corrected votes for and against, which are weighted in place."""
-    for_it, against = votes[0], votes[1]
+    for_it, against = scratch[0], scratch[1]
     one = records.dtype.type(1)
     correct, wrong = records[CORRECT], records[WRONG]
     for h in range(stop):
         alpha = weight(correct[h], wrong[h], one)
         for_it[h] *= alpha
         against[h] *= alpha
-    return lane_sum(for_it, stop, votes[2]), lane_sum(against, stop, votes[2])
+    return lane_sum(for_it, stop, scratch[2]), lane_sum(against, stop, scratch[2])
 
 
 @inlined
@@ -122,23 +131,16 @@ def probability(total_positive: float, total_negative: float) -> float:
 
 
 @inlined
-def judge_votes(
-    records: Reals,
-    votes: Reals,
-    positive: Reals,
-    negative: Reals,
-    truth: int,
-    active: Reals,
-    stop: int,
-) -> None:
-    """Update the records of one task after an example of class `truth`, given raw and corrected votes.
+def judge_votes(records: Reals, votes: Votes, scratch: Reals, truth: int, stop: int) -> None:
+    """Update the records of one task after an example of class `truth`; `scratch` holds the corrected votes.
 
     1. The example is the harder, the more votes are wrong: hardness = Σ wrong / Σ right.
     2. SC += hardness · right / Σ right and SW += hardness · wrong / Σ wrong, for each sub-classifier's own votes.
     3. The raw prediction of each active sub-classifier is counted as TP, FP, TN or FN.
     """
-    right, wrong = (votes[0], votes[1]) if truth else (votes[1], votes[0])
-    sum_right, sum_wrong = lane_sum(right, stop, votes[2]), lane_sum(wrong, stop, votes[2])
+    positive, negative, active = votes.positive, votes.negative, votes.active
+    right, wrong = (scratch[0], scratch[1]) if truth else (scratch[1], scratch[0])
+    sum_right, sum_wrong = lane_sum(right, stop, scratch[2]), lane_sum(wrong, stop, scratch[2])
     hardness = sum_wrong / sum_right if sum_right > 0.0 else 0.0
     share_right = records.dtype.type(hardness / sum_right if sum_right > 0.0 else 0.0)
     share_wrong = records.dtype.type(hardness / sum_wrong if sum_wrong > 0.0 else 0.0)
@@ -154,31 +156,23 @@ def judge_votes(
 
 
 @subkernel
-def _combined_vote(records: Reals, positive: Reals, negative: Reals, scratch: Reals, stop: int) -> tuple[float, float]:
-    calibrate(records, positive, negative, scratch, stop)
+def _combined_vote(records: Reals, votes: Votes, scratch: Reals, stop: int) -> tuple[float, float]:
+    calibrate(records, votes, scratch, stop)
     return weighted_sums(records, scratch, stop)
 
 
 @subkernel
-def _update_task(
-    records: Reals,
-    positive: Reals,
-    negative: Reals,
-    truth: int,
-    active: Reals,
-    scratch: Reals,
-    stop: int,
-) -> None:
-    calibrate(records, positive, negative, scratch, stop)
-    judge_votes(records, scratch, positive, negative, truth, active, stop)
+def _update_task(records: Reals, votes: Votes, truth: int, scratch: Reals, stop: int) -> None:
+    calibrate(records, votes, scratch, stop)
+    judge_votes(records, votes, scratch, truth, stop)
 
 
 @kernel
-def predict_tasks(records: Reals, positive: Reals, negative: Reals, count: int, scratch: Reals, out: Reals) -> None:
+def predict_tasks(records: Reals, votes: Votes, count: int, scratch: Reals, out: Reals) -> None:
     """Write P(label) of every task; NaN without any evidence."""
     stop = in_lanes(count)
     for task in range(len(records)):
-        yes, no = _combined_vote(records[task], positive, negative, scratch, stop)
+        yes, no = _combined_vote(records[task], votes, scratch, stop)
         out[task] = probability(yes, no)
 
 
@@ -196,17 +190,9 @@ def judge(records: Reals, out: Reals) -> None:
 
 
 @kernel
-def update_tasks(
-    records: Reals,
-    positive: Reals,
-    negative: Reals,
-    truth: Labels,
-    active: Reals,
-    count: int,
-    scratch: Reals,
-) -> None:
+def update_tasks(records: Reals, votes: Votes, truth: Labels, count: int, scratch: Reals) -> None:
     """Update the records of every task whose truth (0 or 1; -1 if not known) is given."""
     stop = in_lanes(count)
     for task in range(len(records)):
         if truth[task] >= 0:
-            _update_task(records[task], positive, negative, truth[task], active, scratch, stop)
+            _update_task(records[task], votes, truth[task], scratch, stop)

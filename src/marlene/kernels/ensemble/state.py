@@ -272,7 +272,9 @@ def _tell_detectors(members: Members, tasks: Tasks, truth: Labels, watch: Watch)
 
 @subkernel
 def watch_row(members: Members, tasks: Tasks, truth: Labels, watch: Watch, position: Ints) -> int:
-    """Watch for drift on a row; return `DONE`, or why the caller is needed."""
+    """Watch for drift on a row, if that is its phase; return `DONE`, or why the caller is needed."""
+    if position[PHASE] != WATCH:
+        return DONE
     if watch.mode == ASKED:
         return ASK_DETECTORS
     position[PHASE] = LEARN

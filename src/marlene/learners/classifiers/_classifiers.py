@@ -10,7 +10,7 @@ import numpy as np
 from marlene._common.states import arrays_under, require, with_prefix
 from marlene.kernels.ensemble import state as kernels
 from marlene.kernels.ensemble.over_forest import advance_forest
-from marlene.kernels.ensemble.performance import predict_tasks, update_tasks
+from marlene.kernels.ensemble.performance import Votes, predict_tasks, update_tasks
 from marlene.learners.classifiers._bases import saved_bank
 from marlene.learners.classifiers._freezer import Freezer
 from marlene.learners.input._rows import dense_row
@@ -217,7 +217,7 @@ class BankClassifiers(Classifiers):
                 self._ask(members, batch, np.flatnonzero(members.active > 0) if batch.everyone else tasks.latest)
                 if batch.probabilities.shape[1]:
                     out = batch.probabilities[position[kernels.ROW]]
-                    predict_tasks(voters.records, *_plain_votes(members), voters.used, work.scratch, out)
+                    predict_tasks(voters.records, _plain_votes(members), voters.used, work.scratch, out)
                 if pairs:
                     work.before[0], work.before[1] = members.positive, members.negative
                 if len(batch.truth):
@@ -244,8 +244,7 @@ class BankClassifiers(Classifiers):
         if batch.everyone:
             self._ask(members, batch, np.flatnonzero((members.active > 0) & (members.clock != batch.clock + row)))
             if len(voters.records):
-                votes = _plain_votes(members)
-                update_tasks(voters.records, *votes, truth, members.active, voters.used, work.scratch)
+                update_tasks(voters.records, _plain_votes(members), truth, voters.used, work.scratch)
 
     def _ask(self, members: Members, batch: Batch, chosen: Ints) -> None:
         """Let members vote on the current row, for each value of the given label."""
@@ -270,8 +269,8 @@ class BankClassifiers(Classifiers):
         self._parts = {int(own[0]): own for own in parts}
 
 
-def _plain_votes(members: Members) -> tuple[Floats, Floats]:
-    return members.positive[0], members.negative[0]
+def _plain_votes(members: Members) -> Votes:
+    return Votes(members.positive[0], members.negative[0], members.active)
 
 
 def make_classifiers(bank: ClassifierBank, n_classes: int = 2) -> Classifiers:
