@@ -143,7 +143,7 @@ def test_memory_is_used_again():
         assert ids.tolist() == [0, 1, 2, 3, 4]
         forest.learn_many(ids, data.X, data.y, data.w)
         forest.remove(ids)
-        arrays = forest._arrays
+        arrays = forest.arrays
         tops = (arrays.node_top, arrays.leaf_top, arrays.presence.top, arrays.numeric.top)
         sizes.append((forest.nbytes, *(int(top[0]) for top in tops)))
     assert len(forest) == 0
@@ -153,9 +153,9 @@ def test_memory_is_used_again():
 
 def test_room_made_beforehand_changes_nothing(data, trained):
     forest = new_forest(data)
-    arrays = grown(forest._arrays, 1, 1 << 14, 1 << 14)
+    arrays = grown(forest.arrays, 1, 1 << 14, 1 << 14)
     names = (*NODE_ARRAYS, *LEAF_ARRAYS)
-    forest._arrays = arrays._replace(**{name: lengthened(getattr(arrays, name), 5000) for name in names})
+    forest.arrays = arrays._replace(**{name: lengthened(getattr(arrays, name), 5000) for name in names})
     before = forest.nbytes
     assert (forest.test_then_train([0], data.X, data.y, data.w) == trained[1]).all()
     assert forest.nbytes == before > trained[0].nbytes
@@ -197,11 +197,11 @@ def test_weight_0_changes_nothing_at_all(data, trained):
 
 def test_votes_change_nothing(trained, data):
     forest = trained[0]
-    before = [array.copy() for array in forest._arrays if isinstance(array, np.ndarray)]
-    tables = [part.copy() for table in (forest._arrays.presence, forest._arrays.numeric) for part in table]
+    before = [array.copy() for array in forest.arrays if isinstance(array, np.ndarray)]
+    tables = [part.copy() for table in (forest.arrays.presence, forest.arrays.numeric) for part in table]
     forest.votes_many(data.X)
-    now = [array for array in forest._arrays if isinstance(array, np.ndarray)]
-    parts = [part for table in (forest._arrays.presence, forest._arrays.numeric) for part in table]
+    now = [array for array in forest.arrays if isinstance(array, np.ndarray)]
+    parts = [part for table in (forest.arrays.presence, forest.arrays.numeric) for part in table]
     pairs = [*zip(before, now, strict=True), *zip(tables, parts, strict=True)]
     assert all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
 

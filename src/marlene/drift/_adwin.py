@@ -79,7 +79,7 @@ class ADWINBank(ADWINSettings, ArrayBank[kernels.ADWINArrays, kernels.ADWINParam
 
     def _update_values(self, ids: Ints, values: Floats) -> Codes:
         signals = np.empty(len(ids), np.uint8)
-        kernels.adwin_update(self._arrays, self._parameters, ids, values, signals)
+        kernels.adwin_update(self.arrays, self.parameters, ids, values, signals)
         return signals
 
     def update_values(self, ids: npt.ArrayLike, values: npt.ArrayLike) -> Codes:
@@ -101,7 +101,7 @@ class ADWINBank(ADWINSettings, ArrayBank[kernels.ADWINArrays, kernels.ADWINParam
         return self._update_values(known, as_values(values, "values", len(known)))
 
     def _refuse_impossible(self) -> None:
-        arrays = self._arrays
+        arrays = self.arrays
         limit = arrays.bucket_count.shape[1]
         used = np.arange(limit) < arrays.rows[:, np.newaxis]
         sizes = arrays.bucket_count * 2 ** np.arange(limit)

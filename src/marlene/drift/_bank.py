@@ -186,8 +186,9 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
     def __post_init__(self) -> None:
         """Check the settings and begin without detectors."""
         super().__init__()
-        self._parameters = checked(self._parameters_type, self)
-        self._arrays = self._new_arrays(0)
+        # Both are for kernels of other packages too; `add` may replace the arrays by larger ones.
+        self.parameters = checked(self._parameters_type, self)
+        self.arrays = self._new_arrays(0)
 
     @classmethod
     def _new_arrays(cls, capacity: int) -> BankArrays:
@@ -198,44 +199,34 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
             self._clear(ids)
             return
         for i in ids:
-            self._reset_kernel(self._arrays, i)
+            self._reset_kernel(self.arrays, i)
 
     def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:
         signals = np.empty(len(ids), np.uint8)
-        self._update_kernel(self._arrays, self._parameters, ids, correct, truth, signals)
+        self._update_kernel(self.arrays, self.parameters, ids, correct, truth, signals)
         return signals
 
     def _refuse_impossible(self) -> None:
         """Raise an error for a state with which the kernels would leave their arrays."""
 
-    @property
-    def arrays(self) -> BankArrays:
-        """The arrays, for kernels; `add` may replace them by larger ones."""
-        return self._arrays
-
-    @property
-    def parameters(self) -> Parameters:
-        """The settings, for kernels."""
-        return self._parameters
-
     def _grow(self, capacity: int) -> None:
         larger = self._new_arrays(capacity)
         for name, array in larger._asdict().items():
-            old = getattr(self._arrays, name)
+            old = getattr(self.arrays, name)
             array[: len(old)] = old
-        self._arrays = larger
+        self.arrays = larger
 
     def _clear(self, ids: Ints) -> None:
-        for array in self._arrays._asdict().values():
+        for array in self.arrays._asdict().values():
             array[ids] = 0
 
     def settings(self) -> dict[str, Any]:
         """Return the name and the parameters, as JSON can hold them; `make_bank` takes them."""
-        return {"name": self.name, **self._parameters._asdict()}
+        return {"name": self.name, **self.parameters._asdict()}
 
     def clone(self) -> Self:
         """Return an empty bank with the same settings."""
-        return type(self)(**self._parameters._asdict())
+        return type(self)(**self.parameters._asdict())
 
     def state(self) -> Arrays:
         """Return everything, settings included, as named arrays (copies).
@@ -254,8 +245,8 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
         True
         """
         extent = int(self.ids[-1]) + 1 if len(self) else 0
-        settings = {name: np.array(value) for name, value in self._parameters._asdict().items()}
-        arrays = {"alive": self._alive, **self._arrays._asdict()}
+        settings = {name: np.array(value) for name, value in self.parameters._asdict().items()}
+        arrays = {"alive": self._alive, **self.arrays._asdict()}
         return settings | {name: array[:extent].copy() for name, array in arrays.items()}
 
     @classmethod
@@ -270,8 +261,8 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
             _refuse_unlike(default, name, state[name])
         bank = cls(**{name: state[name].item() for name in defaults})  # settings are fields of subclasses
         alive = np.zeros(state["alive"].size, np.bool_)
-        bank._alive, bank._arrays = alive, cls._new_arrays(len(alive))
-        for name, array in {"alive": alive, **bank._arrays._asdict()}.items():
+        bank._alive, bank.arrays = alive, cls._new_arrays(len(alive))
+        for name, array in {"alive": alive, **bank.arrays._asdict()}.items():
             _refuse_unlike(array, name, state[name])
             array[...] = state[name]
         bank._clear(np.flatnonzero(~alive))

@@ -63,9 +63,9 @@ class OracleBank(ArrayBank[kernels.OracleArrays, NoParameters]):
 
     def signal(self, ids: npt.ArrayLike) -> None:
         """Let each of `ids` report a drift at its next input."""
-        self._arrays.announced[self._known(ids)] = True
+        self.arrays.announced[self._known(ids)] = True
 
     def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:  # noqa: ARG002
         signals = np.empty(len(ids), np.uint8)
-        kernels.oracle_update(self._arrays, ids, signals)
+        kernels.oracle_update(self.arrays, ids, signals)
         return signals

@@ -10,7 +10,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.states import restore_file, save_state
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest import trees as kernels
-from marlene.kernels.forest.state import Settings, empty_forest, feature_fields
+from marlene.kernels.forest.state import empty_forest, feature_fields
 from marlene.trees._parameters import MOST_VALUES, PARAMETERS, as_kinds, checked, kernel_settings
 from marlene.trees._rows import as_floats, as_rows
 from marlene.trees._rules import feature_use, rules
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints
-    from marlene.kernels.forest.state import Forest
     from marlene.kernels.rows import Rows
 
 
@@ -105,58 +104,49 @@ class HoeffdingForest:
         effective_size: bool = False,
     ) -> None:
         given = locals()  # the parameters by name
-        self._parameters = {name: checked(name, given[name]) for name in PARAMETERS}
-        self._arrays = empty_forest(as_kinds(kinds), int(n_classes), inherit)
-        self._settings = kernel_settings(self._parameters)
+        self._settings = {name: checked(name, given[name]) for name in PARAMETERS}
+        # Both are for kernels of other packages too; growing replaces the arrays.
+        self.arrays = empty_forest(as_kinds(kinds), int(n_classes), inherit)
+        self.parameters = kernel_settings(self._settings)
 
     @property
     def kinds(self) -> Ints:
         """For every feature 0 if it is numeric, otherwise its number of values."""
-        return self._arrays.kind.copy()
+        return self.arrays.kind.copy()
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return int(self._parameters["n_classes"])
+        return int(self._settings["n_classes"])
 
     @property
     def ids(self) -> Ints:
         """Ids of all trees, ascending."""
-        return np.flatnonzero(self._arrays.tree[:, layout.ALIVE])
-
-    @property
-    def arrays(self) -> Forest:
-        """The arrays, for kernels of other modules; growing replaces them."""
-        return self._arrays
-
-    @property
-    def parameters(self) -> Settings:
-        """The settings, for kernels of other modules."""
-        return self._settings
+        return np.flatnonzero(self.arrays.tree[:, layout.ALIVE])
 
     def grow(self, trees: int, presence: int, numeric: int) -> None:
         """Make room to train `trees` trees on one more example, with so many new entries of the two tables."""
-        self._arrays = grown(self._arrays, trees, presence, numeric)
+        self.arrays = grown(self.arrays, trees, presence, numeric)
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays, unused room included."""
-        plain = [array for array in self._arrays if isinstance(array, np.ndarray)]
-        return sum(array.nbytes for array in [*plain, *self._arrays.presence, *self._arrays.numeric])
+        plain = [array for array in self.arrays if isinstance(array, np.ndarray)]
+        return sum(array.nbytes for array in [*plain, *self.arrays.presence, *self.arrays.numeric])
 
     def __len__(self) -> int:
         """Return the number of trees."""
         return len(self.ids)
 
     def __repr__(self) -> str:
-        return f"<HoeffdingForest of {len(self)} trees over {len(self._arrays.kind)} features>"
+        return f"<HoeffdingForest of {len(self)} trees over {len(self.arrays.kind)} features>"
 
     def __eq__(self, other: object) -> bool:
         """Tell whether two forests have the same settings and the same state, to the bit."""
         if not isinstance(other, HoeffdingForest):
             return NotImplemented
         mine, theirs = self.state(), other.state()
-        return self._parameters == other._parameters and all(
+        return self._settings == other._settings and all(
             np.array_equal(mine[name], theirs[name], equal_nan=True) for name in mine
         )
 
@@ -164,34 +154,34 @@ class HoeffdingForest:
 
     def settings(self) -> dict[str, Any]:
         """Return the parameters except `kinds`, as JSON can hold them."""
-        return dict(self._parameters)
+        return dict(self._settings)
 
     def clone(self) -> Self:
         """Return a forest without trees that has the same features and settings."""
-        return type(self)(self.kinds.tolist(), **self._parameters)
+        return type(self)(self.kinds.tolist(), **self._settings)
 
     def add(self, count: int = 1) -> Ints:
         """Add `count` trees and return their ids, the lowest free ones."""
         count = checked("count", count)
-        free = np.flatnonzero(self._arrays.tree[:, layout.ALIVE] == 0)
+        free = np.flatnonzero(self.arrays.tree[:, layout.ALIVE] == 0)
         if len(free) < count:
-            have = len(self._arrays.tree)
-            tree = lengthened(self._arrays.tree, max(2 * have, have + count - len(free)))
-            self._arrays = self._arrays._replace(tree=tree)
+            have = len(self.arrays.tree)
+            tree = lengthened(self.arrays.tree, max(2 * have, have + count - len(free)))
+            self.arrays = self.arrays._replace(tree=tree)
             free = np.flatnonzero(tree[:, layout.ALIVE] == 0)
         ids = free[:count]
-        self._arrays.tree[ids, layout.ALIVE] = 1
+        self.arrays.tree[ids, layout.ALIVE] = 1
         return ids
 
     def remove(self, ids: npt.ArrayLike) -> None:
         """Remove trees; their ids and their memory are used again."""
         for tree in self._known(ids):
-            kernels.remove_tree(self._arrays, tree)
+            kernels.remove_tree(self.arrays, tree)
 
     def add_features(self, kinds: Sequence[int | str]) -> None:
         """Append features; in all examples so far they were zero."""
-        fields: dict[str, Any] = feature_fields(np.concatenate([self._arrays.kind, as_kinds(kinds)]))
-        self._arrays = self._arrays._replace(**fields)
+        fields: dict[str, Any] = feature_fields(np.concatenate([self.arrays.kind, as_kinds(kinds)]))
+        self.arrays = self.arrays._replace(**fields)
 
     def widen(self, feature: int, n_values: int) -> None:
         """Let a nominal feature have more values; in all examples so far these did not occur."""
@@ -199,7 +189,7 @@ class HoeffdingForest:
         if not 0 <= feature < len(kind) or not 2 < kind[feature] <= n_values <= MOST_VALUES:
             raise MarleneError(f"feature {feature} cannot have {n_values} values")
         kind[feature] = n_values
-        self._arrays = self._arrays._replace(**feature_fields(kind))
+        self.arrays = self.arrays._replace(**feature_fields(kind))
 
     def votes(self, x: Any, ids: npt.ArrayLike | None = None) -> Floats:  # noqa: ANN401 (array-like)
         """Return the votes (trees × classes) on one example, a row of values or a sparse matrix of one row.
@@ -212,7 +202,7 @@ class HoeffdingForest:
     def votes_many(self, X: Any, ids: npt.ArrayLike | None = None) -> Floats:  # noqa: ANN401
         """Return the votes (examples × trees × classes) on the rows of a matrix."""
         trees = self.ids if ids is None else self._known(ids)
-        rows = as_rows(X, self._arrays.kind)
+        rows = as_rows(X, self.arrays.kind)
         nothing = np.zeros((len(rows.starts) - 1, len(trees)), np.int64)
         return self.run_rows(trees, rows, nothing, nothing)
 
@@ -246,7 +236,7 @@ class HoeffdingForest:
         trees = self._known(ids)
         if len(np.unique(trees)) != len(trees):
             raise MarleneError("ids: a tree is named twice")
-        rows = as_rows(X, self._arrays.kind)
+        rows = as_rows(X, self.arrays.kind)
         shape = (len(rows.starts) - 1, len(trees))
         classes = _whole_numbers("y", y, shape, self.n_classes - 1)
         whole_weights = _whole_numbers("weights", weights, shape, LARGEST_WEIGHT)
@@ -257,23 +247,23 @@ class HoeffdingForest:
         out = np.zeros((*weights.shape, self.n_classes))
         position = np.zeros(4, np.int64)
         while position[0] < len(weights):
-            kernels.run_block(self._arrays, self._settings, trees, rows, classes, weights, position, out)
+            kernels.run_block(self.arrays, self.parameters, trees, rows, classes, weights, position, out)
             if position[0] < len(weights):
                 self.grow(1, int(position[2]), int(position[3]))
         return out
 
     def n_nodes(self, tree: int) -> int:
         """Return the number of splits and leaves of a tree."""
-        row = self._arrays.tree[self._known([tree])[0]]
+        row = self.arrays.tree[self._known([tree])[0]]
         return int(row[layout.SPLITS] + row[layout.LEAVES])
 
     def n_leaves(self, tree: int) -> int:
         """Return the number of leaves of a tree; 0 if it was never trained."""
-        return int(self._arrays.tree[self._known([tree])[0], layout.LEAVES])
+        return int(self.arrays.tree[self._known([tree])[0], layout.LEAVES])
 
     def depth(self, tree: int) -> int:
         """Return the number of splits on the longest way to a leaf."""
-        return int(self._arrays.tree[self._known([tree])[0], layout.DEPTH])
+        return int(self.arrays.tree[self._known([tree])[0], layout.DEPTH])
 
     def rules(self, tree: int, names: Sequence[str] | None = None) -> str:
         """Return a tree as text: one line per leaf, with the conditions that lead to it.
@@ -285,17 +275,17 @@ class HoeffdingForest:
         names
             Names of the features. Default x0, x1, …
         """
-        if names is not None and len(names) != len(self._arrays.kind):
-            raise MarleneError(f"names: there are {len(names)} for {len(self._arrays.kind)} features")
-        return rules(self._arrays, int(self._known([tree])[0]), names)
+        if names is not None and len(names) != len(self.arrays.kind):
+            raise MarleneError(f"names: there are {len(names)} for {len(self.arrays.kind)} features")
+        return rules(self.arrays, int(self._known([tree])[0]), names)
 
     def feature_use(self, tree: int) -> dict[int, int]:
         """Return how many splits of a tree test each feature, the most used first."""
-        return feature_use(self._arrays, int(self._known([tree])[0]))
+        return feature_use(self.arrays, int(self._known([tree])[0]))
 
     def state(self) -> Arrays:
         """Return all that was learnt as named arrays (copies)."""
-        return compact(self._arrays)
+        return compact(self.arrays)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Array], settings: Mapping[str, Any]) -> Self:
@@ -304,7 +294,7 @@ class HoeffdingForest:
             forest = cls(np.asarray(state["kind"]).tolist(), **settings)
         except (KeyError, TypeError, ValueError) as error:
             raise MarleneError(f"not the state of a forest, or damaged: {error!r}") from error
-        forest._arrays = expand(state, forest.n_classes)._replace(inherit=forest._arrays.inherit)
+        forest.arrays = expand(state, forest.n_classes)._replace(inherit=forest.arrays.inherit)
         return forest
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -335,7 +325,7 @@ class HoeffdingForest:
         trees = np.atleast_1d(_as_array("ids", ids))
         if trees.ndim != 1 or (len(trees) and trees.dtype.kind not in "iu"):
             raise MarleneError("ids must be a list of whole numbers")
-        alive = self._arrays.tree[:, layout.ALIVE]
+        alive = self.arrays.tree[:, layout.ALIVE]
         for tree in trees.tolist():
             if not (0 <= tree < len(alive) and alive[tree]):
                 raise MarleneError(f"there is no tree {tree} in this forest")
