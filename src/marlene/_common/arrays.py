@@ -1,9 +1,11 @@
-"""The array types of annotations."""
+"""The array types of annotations, and the conversion of any input to floats."""
 
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from marlene._common.errors import MarleneError
 
 Array = npt.NDArray[Any]
 Arrays = dict[str, Array]
@@ -15,3 +17,19 @@ Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int8]
 """Labels, true or predicted: 0, 1, or -1 where not known."""
+
+
+def as_floats(values: Any, what: str) -> Floats:  # noqa: ANN401 (array-like)
+    """Return an array-like as an array of floats; refuse one that holds anything else.
+
+    Examples
+    --------
+    >>> as_floats([[1, "two"]], "X")
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: X holds something that is not a number (could not convert string to float: 'two')
+    """  # noqa: E501 (a doctest shows the message on one line)
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MarleneError(f"{what} holds something that is not a number ({error})") from error

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import TYPE_CHECKING
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 from marlene._common.errors import MarleneError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    Rule = tuple[Callable[[Any], Any], Callable[[Any], bool], str]
+
+ACCEPTED: dict[Callable[[Any], Any], type] = {int: Integral, float: Real, str: str, bool: bool}
+
+
+def checked(value: object, name: str, rule: Rule) -> Any:  # noqa: ANN401 (of the rule's type)
+    """Return `value` as a plain Python object; a rule is a type, a test, and both in words.
+
+    Examples
+    --------
+    >>> checked(1.5, "share", (float, lambda x: 0 <= x <= 1, "a number from 0 to 1"))
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: share must be a number from 0 to 1, not 1.5
+    """
+    convert, holds, words = rule
+    right_type = isinstance(value, ACCEPTED[convert]) and (convert is bool or not isinstance(value, bool))
+    if not right_type or not holds(value):
+        raise MarleneError(f"{name} must be {words}, not {value!r}")
+    return convert(value)
 
 
 def whole_number(value: object, name: str, low: int | None = None, high: int | None = None) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.arrays import as_floats
 from marlene._common.errors import MarleneError
 
 if TYPE_CHECKING:
@@ -49,12 +50,9 @@ def as_labels(
         ...
     marlene._common.errors.MarleneError: truth[1, 0] is 3, expected 0, 1, or -1 where the label is not known
     """
-    try:
-        array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
-        if array.dtype not in (np.bool_, np.int8):
-            array = np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MarleneError(f"{what} holds something that is not a number ({error})") from error
+    given = values.toarray() if hasattr(values, "toarray") else values
+    small = getattr(given, "dtype", None) in (np.bool_, np.int8)
+    array = np.asarray(given) if small else as_floats(given, what)
     if array.ndim != dimensions:
         raise MarleneError(f"{what} has {array.ndim} dimensions, expected {dimensions}")
     if unknown and array.dtype == np.float64:

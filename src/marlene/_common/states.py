@@ -149,6 +149,14 @@ def restored_array(arrays: Mapping[str, Array], name: str, like: Array) -> Array
     return given
 
 
+def fill(array: Array, given: Array, what: str) -> None:
+    """Copy a saved array into `array`; refuse one of another shape or type, with an error that names `what`."""
+    if given.shape != array.shape or given.dtype != array.dtype:
+        expected = f"{array.dtype} of shape {array.shape}"
+        raise MarleneError(f"{what} is {given.dtype} of shape {given.shape}, expected {expected}")
+    array[...] = given
+
+
 def copied_arrays(state: Any) -> Arrays:  # noqa: ANN401 (a NamedTuple)
     """Return copies of the arrays of a NamedTuple, by name."""
     return {name: array.copy() for name, array in state._asdict().items()}

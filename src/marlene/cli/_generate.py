@@ -59,13 +59,13 @@ def generate(
         drifts = [Drift.parse(text) for text in drift or []]
         mixture: dict[str, Any] = {"imbalance": imbalance, "correlation": correlation, "spread": spread, "seed": seed}
         stream = GaussianStream(labels, features, gaussians, positives=positives, drifts=drifts, **mixture)
-        _write(out, stream, _first(stream, examples), examples)
+        _write(out, stream, examples)
         _write_drifts(out, stream.drift_positions(examples))
         return
     made = synthetic_experiment(name.upper(), size, sources, source_size=source_size, seed=seed)
     files = {out.with_name(f"{out.stem}.{source.name}{out.suffix}"): source for source in made.sources}
     for path, written in (files | {out: made.target}).items():
-        _write(path, written, _blocks(written), len(written))
+        _write(path, written, len(written))
     _write_drifts(out, made.drifts)
 
 
@@ -77,34 +77,23 @@ def _refuse_options(context: typer.Context, name: str, panel: str) -> None:
             raise MarleneError(f"{option.opts[0]} does not apply to {name}")
 
 
-def _first(stream: GaussianStream, count: int) -> Iterator[Block]:
-    for X, Y in stream.blocks(BLOCK):
-        yield X[:count], Y[:count]
-        count -= BLOCK
-        if count <= 0:
-            return
-
-
-def _blocks(stream: Stream) -> Iterator[Block]:
-    return ((stream.X[i : i + BLOCK], stream.Y[i : i + BLOCK]) for i in range(0, len(stream), BLOCK))
-
-
-def _write(path: Path, stream: Stream | GaussianStream, blocks: Iterator[Block], count: int) -> None:
+def _write(path: Path, stream: Stream | GaussianStream, count: int) -> None:
     names = [feature.name for feature in stream.features]
     with examples_progress(f"writing {path.name}", count) as advance:
-        write_blocks(path, names, stream.labels, _counted(blocks, advance))
+        write_blocks(path, names, stream.labels, _first(stream, count, advance))
     print(f"{path}: {count} examples, {len(names)} features, {len(stream.labels)} labels")
 
 
-def _counted(blocks: Iterator[Block], advance: Callable[[int], None]) -> Iterator[Block]:
-    for block in blocks:
-        yield block
-        advance(len(block[1]))
+def _first(stream: Stream | GaussianStream, count: int, advance: Callable[[int], None]) -> Iterator[Block]:
+    """Yield the first `count` examples in blocks; report each block after it is written."""
+    for start, (X, Y) in zip(range(0, count, BLOCK), stream.blocks(BLOCK), strict=False):
+        yield X[: count - start], Y[: count - start]
+        advance(min(BLOCK, count - start))
 
 
 def _write_drifts(out: Path, drifts: Mapping[str, Sequence[int]]) -> None:
     """Write, for every label, the numbers of the examples that begin a new concept."""
     path = out.with_name(f"{out.stem}.drifts.json")
     with atomic_write(path) as file:
-        file.write((json.dumps({label: list(times) for label, times in drifts.items()}) + "\n").encode())
+        file.write((json.dumps(dict(drifts)) + "\n").encode())
     print(f"{path}: {sum(len(times) for times in drifts.values())} drifts")

@@ -9,7 +9,8 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
-from marlene.drift._checks import as_bits, as_ids, checked
+from marlene._common.states import fill
+from marlene.drift._checks import as_bits, as_ids, kernel_parameters
 from marlene.kernels.drift import detectors as kernels
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
         """Check the settings and begin without detectors."""
         super().__init__()
         # Both are for kernels of other packages too; `add` may replace the arrays by larger ones.
-        self.parameters = checked(self._parameters_type, self)
+        self.parameters = kernel_parameters(self._parameters_type, self)
         self.arrays = self._new_arrays(0)
 
     @classmethod
@@ -257,14 +258,13 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
         wanted = {"alive", *defaults, *standard.arrays._asdict()}
         if set(state) != wanted:
             raise MarleneError(f"state of a {cls.name} bank holds {sorted(state)}, expected {sorted(wanted)}")
-        for name, default in defaults.items():
-            _refuse_unlike(default, name, state[name])
-        bank = cls(**{name: state[name].item() for name in defaults})  # settings are fields of subclasses
+        for name, array in defaults.items():
+            fill(array, state[name], f"state of a bank: {name}")
+        bank = cls(**{name: array.item() for name, array in defaults.items()})  # settings are fields of subclasses
         alive = np.zeros(state["alive"].size, np.bool_)
         bank._alive, bank.arrays = alive, cls._new_arrays(len(alive))
         for name, array in {"alive": alive, **bank.arrays._asdict()}.items():
-            _refuse_unlike(array, name, state[name])
-            array[...] = state[name]
+            fill(array, state[name], f"state of a bank: {name}")
         bank._clear(np.flatnonzero(~alive))
         bank._refuse_impossible()
         return bank
@@ -277,11 +277,3 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
         return all(np.array_equal(array, its[name], equal_nan=True) for name, array in self.state().items())
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def _refuse_unlike(wanted: Array, name: str, given: Array) -> None:
-    if given.shape != wanted.shape or given.dtype != wanted.dtype:
-        raise MarleneError(
-            f"state of a bank: {name} is {given.dtype} of shape {given.shape}, "
-            f"expected {wanted.dtype} of shape {wanted.shape}"
-        )

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from marlene._common.checks import whole_number
+from marlene._common.checks import checked
 from marlene._common.errors import MarleneError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy.typing as npt
 
     from marlene._common.arrays import Array, Bools, Floats, Ints
+    from marlene._common.checks import Rule
 
-FRACTIONS: dict[str, tuple[Callable[[float], bool], str]] = {
-    "theta": (lambda x: 0 < x <= 1, "above 0 and not above 1"),
-    "fading": (lambda x: 0 < x <= 1, "above 0 and not above 1"),
-    "delta": (lambda x: 0 < x < 1, "between 0 and 1"),
+FADING: Rule = (float, lambda x: 0 < x <= 1, "a number above 0 and not above 1")
+RULES: dict[str, Rule] = {
+    "theta": FADING,
+    "fading": FADING,
+    "minimum": (int, lambda n: n >= 0, "a whole number of at least 0"),
+    "delta": (float, lambda x: 0 < x < 1, "a number between 0 and 1"),
 }
+"""What a setting must be; `strict` and the two levels have checks of their own."""
 Number = TypeVar("Number", bound=np.generic)
 Parameters = TypeVar("Parameters", bound=NamedTuple)
 
@@ -122,22 +123,6 @@ def as_bit(value: object, what: str) -> bool:
     return bool(value)
 
 
-def as_fraction(value: object, what: str) -> float:
-    """Return `value`, a number within the limits of the setting `what`.
-
-    Examples
-    --------
-    >>> as_fraction(1.5, "fading")
-    Traceback (most recent call last):
-        ...
-    marlene._common.errors.MarleneError: fading must be a number above 0 and not above 1, not 1.5
-    """
-    holds, rule = FRACTIONS[what]
-    if not isinstance(value, Real) or not holds(float(value)):
-        raise MarleneError(f"{what} must be a number {rule}, not {value!r}")
-    return float(value)
-
-
 def as_levels(warning: object, drift: object) -> tuple[float, float]:
     """Return both thresholds, in standard deviations; `drift` is at least `warning`.
 
@@ -153,21 +138,13 @@ def as_levels(warning: object, drift: object) -> tuple[float, float]:
     raise MarleneError(f"expected 0 < warning <= drift, not warning={warning!r} and drift={drift!r}")
 
 
-CHECKS: dict[str, Callable[[object, str], float]] = {
-    "strict": as_bit,
-    "theta": as_fraction,
-    "fading": as_fraction,
-    "minimum": partial(whole_number, low=0),
-    "delta": as_fraction,
-}
-"""The check of every setting of a detector, but for `warning` and `drift`, which are checked together."""
-
-
-def checked(parameters_type: type[Parameters], settings: object) -> Parameters:
+def kernel_parameters(parameters_type: type[Parameters], settings: object) -> Parameters:
     """Return the attributes of `settings` that are parameters, as numbers for the kernels."""
-    numbers = {name: getattr(settings, name) for name in parameters_type._fields}
-    for name in numbers.keys() & CHECKS:
-        numbers[name] = CHECKS[name](numbers[name], name)
+    numbers: dict[str, Any] = {name: getattr(settings, name) for name in parameters_type._fields}
+    for name in numbers.keys() & RULES:
+        numbers[name] = checked(numbers[name], name, RULES[name])
+    if "strict" in numbers:
+        numbers["strict"] = as_bit(numbers["strict"], "strict")
     if "drift" in numbers:
         numbers["warning"], numbers["drift"] = as_levels(numbers["warning"], numbers["drift"])
     return parameters_type._make(numbers.values())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.resources import memory_mb
-from marlene._common.states import arrays_under, with_prefix
+from marlene._common.states import arrays_under, fill, with_prefix
 from marlene.evaluation._adapter import as_block_learner, decided, tested
 from marlene.metrics import TRACE, Scores
 
@@ -188,9 +188,7 @@ class PrequentialRun:
         if not 0 <= self.done <= len(self.stream):
             raise ValueError(f"example {self.done} of {len(self.stream)}")
         for name, whole in self.traces().items():
-            if arrays[name].shape != whole.shape or arrays[name].dtype != whole.dtype:
-                raise ValueError(f"{name} is {arrays[name].dtype} of shape {arrays[name].shape}")
-            whole[:] = arrays[name]
+            fill(whole, arrays[name], f"damaged: {name}")
         for name in ("windowed", "overall"):
             scores = Scores.from_state(arrays_under(arrays, f"{name}."))
             if (scores.n_labels, scores.window) != (getattr(self, name).n_labels, getattr(self, name).window):

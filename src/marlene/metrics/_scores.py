@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
-from marlene._common.checks import whole_number
+from marlene._common.checks import checked, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.labels import as_labels
+from marlene._common.states import copied_arrays, fill
 from marlene.kernels import scores as kernels
 from marlene.metrics._formulas import Score, f1, macro, micro, over_examples, precision, recall
 
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from marlene._common.arrays import Floats, Labels
-
+    from marlene._common.checks import Rule
 
 TRACE = kernels.TRACE
 """Columns of the array `Scores.update_many` returns with ``trace=True``."""
+FADING: Rule = (float, lambda x: 0 < x < 1, "a number above 0 and below 1")
 
 
 class Scores:
@@ -71,15 +72,14 @@ class Scores:
     def __init__(self, n_labels: int, window: int | None = None, fading: float | None = None) -> None:
         if window is not None and fading is not None:
             raise MarleneError("window and fading exclude each other: give one of them")
-        self._n_labels = whole_number(n_labels, "n_labels", 1)
         self._window = None if window is None else whole_number(window, "window", 1)
-        self._fading = None if fading is None else _between_0_and_1(fading)
-        self._state = kernels.new_state(self._n_labels, self._window or 0)
+        self._fading: float | None = None if fading is None else checked(fading, "fading", FADING)
+        self._state = kernels.new_state(whole_number(n_labels, "n_labels", 1), self._window or 0)
 
     @property
     def n_labels(self) -> int:
         """Number of labels."""
-        return self._n_labels
+        return len(self._state.counts)
 
     @property
     def window(self) -> int | None:
@@ -130,12 +130,12 @@ class Scores:
         """Return both as matrices of one row per example."""
         true = as_labels(truth, "truth", dimensions=dimensions)
         predicted = as_labels(prediction, "prediction", dimensions=dimensions, unknown=False)
-        if true.shape != predicted.shape or true.shape[-1] != self._n_labels:
+        if true.shape != predicted.shape or true.shape[-1] != self.n_labels:
             raise MarleneError(
                 f"truth has shape {true.shape} and prediction {predicted.shape}, "
-                f"expected a value for each of {self._n_labels} labels in both"
+                f"expected a value for each of {self.n_labels} labels in both"
             )
-        return true.reshape(-1, self._n_labels), predicted.reshape(-1, self._n_labels)
+        return true.reshape(-1, self.n_labels), predicted.reshape(-1, self.n_labels)
 
     def _update(self, truth: Labels, prediction: Labels, *, trace: bool) -> Floats | None:
         steps = np.empty((len(truth) if trace else 0, len(TRACE)))
@@ -164,7 +164,7 @@ class Scores:
         1.0
         """
         truth_rows, prediction_rows = self._checked(truth, prediction, dimensions=1)
-        outcomes = np.empty(self._n_labels, dtype=np.int8)
+        outcomes = np.empty(self.n_labels, dtype=np.int8)
         kernels.write_outcomes(truth_rows[0], prediction_rows[0], outcomes)
         if self._window is None and self._fading is None:
             self._take_away(outcomes)
@@ -200,7 +200,6 @@ class Scores:
         """
         more = whole_number(count, "count", 1)
         state = self._state
-        self._n_labels += more
         self._state = state._replace(
             counts=np.pad(state.counts, ((0, more), (0, 0))),
             counts_before=np.pad(state.counts_before, ((0, more), (0, 0))),
@@ -209,7 +208,7 @@ class Scores:
 
     def reset(self) -> None:
         """Forget all examples."""
-        self._state = kernels.new_state(self._n_labels, self._window or 0)
+        self._state = kernels.new_state(self.n_labels, self._window or 0)
 
     @property
     def confusion(self) -> Floats:
@@ -257,7 +256,7 @@ class Scores:
         True
         """
         settings = {"window": np.array(self._window or 0), "fading": np.array(self._fading or 1.0)}
-        return settings | {name: array.copy() for name, array in self._state._asdict().items()}
+        return settings | copied_arrays(self._state)
 
     @classmethod
     def from_state(cls, state: Mapping[str, npt.NDArray[np.generic]]) -> Scores:
@@ -268,13 +267,7 @@ class Scores:
         window, fading = int(state["window"]), float(state["fading"])
         result = cls(len(state["counts"]), window or None, None if fading == 1 else fading)
         for name, array in result._state._asdict().items():
-            given = state[name]
-            if given.shape != array.shape or given.dtype != array.dtype:
-                raise MarleneError(
-                    f"state of scores: {name} is {given.dtype} of shape {given.shape}, "
-                    f"expected {array.dtype} of shape {array.shape}"
-                )
-            array[...] = given
+            fill(array, state[name], f"state of scores: {name}")
         result._refuse_rows_outside_the_ring()
         return result
 
@@ -298,7 +291,7 @@ class Scores:
             return NotImplemented
         mine, its = self._state, other._state
         return (
-            (self._n_labels, self._window, self._fading) == (other._n_labels, other._window, other._fading)
+            (self._window, self._fading) == (other._window, other._fading)
             and np.array_equal(mine.counts, its.counts)
             and np.array_equal(mine.sums, its.sums)
             and np.array_equal(self._in_window(), other._in_window())
@@ -308,18 +301,12 @@ class Scores:
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name):.4f}" for name in TRACE)
-        return f"<Scores of {self._n_labels} labels, weight {self.weight:g}: {values}>"
+        return f"<Scores of {self.n_labels} labels, weight {self.weight:g}: {values}>"
 
     def _in_window(self) -> Labels:
         """Return the outcomes that are in the window, oldest first."""
         row, filled = self._state.cursor[[kernels.NEXT_ROW, kernels.FILLED]].tolist()
         return self._state.ring.take(range(row - filled, row), axis=0, mode="wrap")
-
-
-def _between_0_and_1(fading: object) -> float:
-    if not isinstance(fading, Real) or not 0 < float(fading) < 1:
-        raise MarleneError(f"fading must be a number above 0 and below 1, not {fading!r}")
-    return float(fading)
 
 
 SCORES = tuple(name for name, value in vars(Scores).items() if isinstance(value, Score))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene._common.labels import UNKNOWN
 from marlene.streams._labels import LabelChoice, label_columns
-from marlene.streams._stream import KINDS, UNKNOWN_LABEL, Feature, Stream, inferred_kinds, refuse_duplicates
+from marlene.streams._stream import KINDS, Feature, Stream, inferred_kinds, refuse_duplicates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -98,7 +99,7 @@ def _label(table: RawTable, index: int) -> Labels:
         if value in {0, 1}:
             codes[cell] = int(value)
         elif value != value:  # noqa: PLR0124 (true for a missing value only)
-            codes[cell] = UNKNOWN_LABEL
+            codes[cell] = UNKNOWN
         else:
             raise MarleneError(
                 f"{table.where(cells.index(cell))}, label {name!r}: expected 0 or 1, true or false, yes or no, "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from marlene._common.checks import one_of, whole_number
+from marlene._common.checks import checked, one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene.streams._stream import Feature, Stream
 
@@ -145,9 +145,9 @@ class GaussianStream:
         whole_number(seed, "seed", 0)
         if positives >= gaussians:
             raise MarleneError(f"positives must be less than gaussians ({gaussians}), not {positives}")
-        _check_number("imbalance", imbalance, 1, np.inf)
-        _check_number("correlation", correlation, 0, 1)
-        _check_number("spread", spread, 0, np.inf)
+        checked(imbalance, "imbalance", (float, lambda x: 1 <= x < np.inf, "a number of at least 1"))
+        checked(correlation, "correlation", (float, lambda x: 0 <= x <= 1, "a number from 0 to 1"))
+        checked(spread, "spread", (float, lambda x: 0 <= x < np.inf, "a number of at least 0"))
         self.labels = tuple(f"l{i + 1}" for i in range(labels))
         self.features = tuple(Feature(f"x{i + 1}") for i in range(features))
         self.drifts = tuple(sorted(drifts, key=lambda drift: drift.at))
@@ -244,10 +244,3 @@ class GaussianStream:
             every = drift.length if drift.type == "recurring" else max(1, count)
             positions[drift.label].extend(range(drift.at, count, every))
         return {label: tuple(sorted(set(times))) for label, times in positions.items()}
-
-
-def _check_number(name: str, value: object, least: float, most: float) -> None:
-    number = float(value) if isinstance(value, (int, float)) and value is not True else np.nan
-    if not (least <= number <= most and np.isfinite(number)):
-        limits = f"from {least} to {most}" if np.isfinite(most) else f"of at least {least}"
-        raise MarleneError(f"{name} must be a number {limits}, not {value!r}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from marlene._common.arrays import as_floats
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN, as_labels
@@ -22,9 +23,6 @@ KINDS: tuple[Kind, ...] = ("numeric", "binary", "nominal")
 FeatureKinds: TypeAlias = "str | Mapping[str, str]"
 """A kind for all features, or kinds of single features by name; see `Stream.with_kinds`."""
 Matrix: TypeAlias = "Floats | sp.csr_array"
-
-UNKNOWN_LABEL = UNKNOWN
-"""The value in `Stream.Y` of a label that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +190,11 @@ class Stream:
 
     def truth(self, index: int) -> dict[str, bool]:
         """Return the known labels of one example."""
-        return {
-            label: bool(value)
-            for label, value in zip(self.labels, self.Y[index], strict=True)
-            if value != UNKNOWN_LABEL
-        }
+        return {label: bool(value) for label, value in zip(self.labels, self.Y[index], strict=True) if value != UNKNOWN}
+
+    def blocks(self, size: int) -> Iterator[tuple[Matrix, Labels]]:
+        """Yield X and Y in blocks of `size` examples; the last block may be shorter."""
+        return ((self.X[i : i + size], self.Y[i : i + size]) for i in range(0, len(self), size))
 
     def head(self, count: int) -> Stream:
         """Return a stream of the first `count` examples."""
@@ -319,13 +317,10 @@ def as_matrix(X: Any, name: str) -> Matrix:  # noqa: ANN401 (whatever can be tur
         matrix = sp.csr_array(X, dtype=np.float64)
         matrix.sum_duplicates()
         return matrix
-    try:
-        array = np.ascontiguousarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MarleneError(f"{name}: X holds something that is not a number ({error})") from error
+    array = as_floats(X, f"{name}: X")
     if array.ndim != 2:
         raise MarleneError(f"{name}: X has {array.ndim} dimensions, expected 2")
-    return array
+    return np.ascontiguousarray(array)
 
 
 def _label_matrix(Y: Any, name: str, labels: Sequence[str] | None = None) -> Labels:  # noqa: ANN401

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
+from marlene._common.labels import UNKNOWN
 from marlene.streams._arff_header import Attribute, Header, read_header
 from marlene.streams._arff_rows import ArffRows
 from marlene.streams._arff_tokens import Malformed
@@ -17,7 +18,7 @@ from marlene.streams._arff_values import Decoder, LabelNumbers, Names, Numbers, 
 from marlene.streams._labels import LabelChoice, label_columns
 from marlene.streams._lines import bare_stem, numbered_lines
 from marlene.streams._mulan import label_names
-from marlene.streams._stream import UNKNOWN_LABEL, Feature, Kind, Matrix, Stream, inferred_kinds
+from marlene.streams._stream import Feature, Kind, Matrix, Stream, inferred_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -168,7 +169,7 @@ def _feature(attribute: Attribute, inferred: Kind) -> Feature:
 
 
 def _truth(values: Floats) -> Labels:
-    return np.nan_to_num(values, nan=UNKNOWN_LABEL).astype(np.int8)
+    return np.nan_to_num(values, nan=UNKNOWN).astype(np.int8)
 
 
 def _dense(rows: ArffRows, is_label: Bools) -> tuple[Matrix, Labels]:

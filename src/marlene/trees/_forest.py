@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from marlene._common.arrays import as_floats
+from marlene._common.checks import checked, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.states import restore_file, save_state
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest import trees as kernels
 from marlene.kernels.forest.state import empty_forest, feature_fields
-from marlene.trees._parameters import MOST_VALUES, PARAMETERS, as_kinds, checked, kernel_settings
-from marlene.trees._rows import as_floats, as_rows
+from marlene.trees._parameters import MOST_VALUES, RULES, as_kinds, kernel_settings
+from marlene.trees._rows import as_rows
 from marlene.trees._rules import feature_use, rules
 from marlene.trees._storage import compact, expand, grown, lengthened
 
@@ -104,7 +106,7 @@ class HoeffdingForest:
         effective_size: bool = False,
     ) -> None:
         given = locals()  # the parameters by name
-        self._settings = {name: checked(name, given[name]) for name in PARAMETERS}
+        self._settings = {name: checked(given[name], name, rule) for name, rule in RULES.items()}
         # Both are for kernels of other packages too; growing replaces the arrays.
         self.arrays = empty_forest(as_kinds(kinds), int(n_classes), inherit)
         self.parameters = kernel_settings(self._settings)
@@ -162,7 +164,7 @@ class HoeffdingForest:
 
     def add(self, count: int = 1) -> Ints:
         """Add `count` trees and return their ids, the lowest free ones."""
-        count = checked("count", count)
+        count = whole_number(count, "count", 0)
         free = np.flatnonzero(self.arrays.tree[:, layout.ALIVE] == 0)
         if len(free) < count:
             have = len(self.arrays.tree)
@@ -333,7 +335,7 @@ class HoeffdingForest:
 
 
 def _one_row(x: Any) -> Any:  # noqa: ANN401 (array-like)
-    row = x if hasattr(x, "tocsr") else as_floats(x)
+    row = x if hasattr(x, "tocsr") else as_floats(x, "X")
     row = row.reshape(1, -1) if row.ndim == 1 else row
     if row.ndim != 2 or row.shape[0] != 1:
         raise MarleneError(f"x has shape {row.shape}, expected one row")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,18 +12,18 @@ from marlene._common.errors import MarleneError
 from marlene.kernels.forest.state import ADAPTIVE, MAJORITY, NAIVE_BAYES, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from marlene._common.arrays import Ints
+    from marlene._common.checks import Rule
 
 LEAF_PREDICTIONS = {"majority": MAJORITY, "naive_bayes": NAIVE_BAYES, "adaptive": ADAPTIVE}
 NAMED_KINDS = {"numeric": 0, "binary": 2}
 MOST_VALUES = MOST_CLASSES = 2**16
 MOST_SPLIT_POINTS = 1000
 LARGEST = 2**31 - 1
-ACCEPTED: dict[Callable[[Any], Any], type] = {int: Integral, float: Real, str: str, bool: bool}
-# What a parameter must be: its type, a test, and both in words. All but the last are parameters of a forest.
-RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool], str]] = {
+# What a parameter must be.
+RULES: dict[str, Rule] = {
     "n_classes": (int, lambda n: 2 <= n <= MOST_CLASSES, f"a whole number from 2 to {MOST_CLASSES}"),
     "grace_period": (float, lambda w: w > 0, "a positive number"),
     "delta": (float, lambda p: 0 < p < 1, "a number between 0 and 1"),
@@ -36,17 +35,7 @@ RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool], str]] = {
     "variance_floor": (float, lambda v: v == 0 or 1e-100 <= v <= 1e100, "0 or a number from 1e-100 to 1e100"),
     "inherit": (bool, lambda _: True, "True or False"),
     "effective_size": (bool, lambda _: True, "True or False"),
-    "count": (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0"),
 }
-PARAMETERS = tuple(RULES)[:-1]
-
-
-def checked(name: str, value: Any) -> Any:  # noqa: ANN401 (any parameter)
-    """Return a parameter as a Python number or string; raise an error that says what is right if it is wrong."""
-    convert, holds, rule = RULES[name]
-    if not isinstance(value, ACCEPTED[convert]) or not holds(value):
-        raise MarleneError(f"{name} must be {rule}, not {value!r}")
-    return convert(value)
 
 
 def kernel_settings(parameters: Mapping[str, Any]) -> Settings:

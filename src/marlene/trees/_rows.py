@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from marlene._common.arrays import as_floats
 from marlene._common.errors import MarleneError
 from marlene.kernels.rows import Rows
 
@@ -21,7 +22,7 @@ def as_rows(X: Any, kinds: Ints) -> Rows:  # noqa: ANN401 (array-likes)
 
     A dense and a sparse matrix with the same values give the same rows.
     """
-    given = X if sp.issparse(X) else as_floats(X)
+    given = X if sp.issparse(X) else as_floats(X, "X")
     if given.ndim != 2:
         raise MarleneError(f"X has {given.ndim} dimensions, expected 2")
     if given.shape[1] != len(kinds):
@@ -29,14 +30,6 @@ def as_rows(X: Any, kinds: Ints) -> Rows:  # noqa: ANN401 (array-likes)
     rows = _from_sparse(given) if sp.issparse(given) else _from_dense(given)
     _check_values(rows, kinds)
     return rows
-
-
-def as_floats(X: Any) -> Floats:  # noqa: ANN401
-    """Return an array-like as an array of floats."""
-    try:
-        return np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MarleneError(f"X holds something that is not a number ({error})") from error
 
 
 def _from_dense(X: Floats) -> Rows:
