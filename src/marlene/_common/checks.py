@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +33,8 @@ def checked(value: object, name: str, rule: Rule) -> Any:  # noqa: ANN401 (of th
     return convert(value)
 
 
-def whole_number(value: object, name: str, low: int | None = None, high: int | None = None) -> int:
-    """Return `value` as an int; it must be a whole number from `low` to `high` (None: no limit).
+def whole_number(value: object, name: str, low: float = -math.inf, high: float = math.inf) -> int:
+    """Return `value` as an int; it must be a whole number from `low` to `high`.
 
     Examples
     --------
@@ -44,14 +45,9 @@ def whole_number(value: object, name: str, low: int | None = None, high: int | N
         ...
     marlene._common.errors.MarleneError: window must be a whole number of at least 1, not 0
     """
-    if not isinstance(value, bool) and isinstance(value, Integral):
-        number = int(value)
-        if (low is None or number >= low) and (high is None or number <= high):
-            return number
-    limits = "" if low is None else f" of at least {low}"
-    if high is not None:
-        limits = f" of at most {high}" if low is None else f" from {low} to {high}"
-    raise MarleneError(f"{name} must be a whole number{limits}, not {value!r}")
+    limits = "" if low == -math.inf else f" of at least {low}" if high == math.inf else f" from {low} to {high}"
+    number: int = checked(value, name, (int, lambda n: low <= n <= high, f"a whole number{limits}"))
+    return number
 
 
 def one_of(value: str, name: str, allowed: Iterable[str]) -> None:
@@ -65,5 +61,4 @@ def one_of(value: str, name: str, allowed: Iterable[str]) -> None:
     marlene._common.errors.MarleneError: drift must be one of gradual, abrupt, not 'weekly'
     """
     choices = list(allowed)
-    if value not in choices:
-        raise MarleneError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+    checked(value, name, (str, lambda text: text in choices, f"one of {', '.join(choices)}"))
