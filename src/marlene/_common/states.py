@@ -135,10 +135,10 @@ def plain(name: Hashable) -> Hashable:
     return name
 
 
-def require(holds: bool | np.bool_, what: str) -> None:
+def require(holds: bool | np.bool_, what: str, whose: str = "a learner") -> None:
     """Refuse a damaged state: raise an error that names `what` unless the condition holds."""
     if not holds:
-        raise MarleneError(f"not the state of a learner, or damaged: {what}")
+        raise MarleneError(f"not the state of {whose}, or damaged: {what}")
 
 
 def restored_array(arrays: Mapping[str, Array], name: str, like: Array) -> Array:

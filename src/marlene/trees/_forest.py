@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from marlene._common.arrays import as_floats
-from marlene._common.checks import checked, whole_number
+from marlene._common.checks import checked
 from marlene._common.errors import MarleneError
 from marlene._common.states import restore_file, save_state
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest import trees as kernels
 from marlene.kernels.forest.state import empty_forest, feature_fields
-from marlene.trees._parameters import MOST_VALUES, RULES, as_kinds, kernel_settings
+from marlene.trees._parameters import MOST_VALUES, RULES, SIZE, as_kinds, kernel_settings
 from marlene.trees._rows import as_rows
 from marlene.trees._rules import feature_use, rules
 from marlene.trees._storage import compact, expand, grown, lengthened
@@ -164,7 +164,7 @@ class HoeffdingForest:
 
     def add(self, count: int = 1) -> Ints:
         """Add `count` trees and return their ids, the lowest free ones."""
-        count = whole_number(count, "count", 0)
+        count = checked(count, "count", SIZE)
         free = np.flatnonzero(self.arrays.tree[:, layout.ALIVE] == 0)
         if len(free) < count:
             have = len(self.arrays.tree)

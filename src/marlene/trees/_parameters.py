@@ -22,6 +22,7 @@ NAMED_KINDS = {"numeric": 0, "binary": 2}
 MOST_VALUES = MOST_CLASSES = 2**16
 MOST_SPLIT_POINTS = 1000
 LARGEST = 2**31 - 1
+SIZE: Rule = (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0")
 # What a parameter must be.
 RULES: dict[str, Rule] = {
     "n_classes": (int, lambda n: 2 <= n <= MOST_CLASSES, f"a whole number from 2 to {MOST_CLASSES}"),
@@ -30,8 +31,8 @@ RULES: dict[str, Rule] = {
     "tie_threshold": (float, lambda b: b >= 0, "a number of at least 0"),
     "split_points": (int, lambda n: 1 <= n <= MOST_SPLIT_POINTS, f"a whole number from 1 to {MOST_SPLIT_POINTS}"),
     "leaf_prediction": (str, lambda rule: rule in LEAF_PREDICTIONS, f"one of {[*LEAF_PREDICTIONS]}"),
-    "max_depth": (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0"),
-    "max_nodes": (int, lambda n: 0 <= n <= LARGEST, "a whole number of at least 0"),
+    "max_depth": SIZE,
+    "max_nodes": SIZE,
     "variance_floor": (float, lambda v: v == 0 or 1e-100 <= v <= 1e100, "0 or a number from 1e-100 to 1e100"),
     "inherit": (bool, lambda _: True, "True or False"),
     "effective_size": (bool, lambda _: True, "True or False"),

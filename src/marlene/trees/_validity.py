@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
+from marlene._common.states import require
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest.observers import RARE
 from marlene.kernels.forest.tables import ORDERS
@@ -33,9 +34,11 @@ def block_sizes(branches: Ints) -> Ints:
     return np.int64(1) << np.ceil(np.log2(branches)).astype(np.int64)
 
 
-def _require(holds: bool | np.bool_, what: str) -> None:
-    if not holds:
-        raise MarleneError(f"not the state of a forest, or damaged: {what}")
+_require = partial(require, whose="a forest")
+
+
+def _require_within(values: Ints, least: int, most: int | Ints, what: str) -> None:
+    _require(((values >= least) & (values <= most)).all(), what)
 
 
 def checked_state(given: Mapping[str, Array], like: Arrays) -> Arrays:
@@ -65,30 +68,24 @@ def checked_state(given: Mapping[str, Array], like: Arrays) -> Arrays:
 
 def _check_trees(arrays: Arrays) -> None:
     tree, node, leaf = arrays["tree"], arrays["node"], arrays["leaf"]
-    n_classes = arrays["node_count"].shape[1]
-    _require(
-        np.isin(tree[:, layout.ALIVE], (0, 1)).all() and (tree[tree[:, layout.ALIVE] == 0] == 0).all(), "the trees"
-    )
+    alive, state = tree[:, layout.ALIVE], node[:, layout.STATE]
+    _require(np.isin(alive, (0, 1)).all() and not tree[alive == 0].any(), "the trees")
     roots = tree[tree[:, layout.ROOT] != 0, layout.ROOT] - 1
     # Nodes are ordered level by level: first the roots, then one block per split, in the order of the splits.
     _require(np.array_equal(np.sort(roots), np.arange(len(roots))) and len(roots) <= len(node), "the roots")
-    _require((node[roots, layout.STATE] != layout.ABSENT).all(), "the roots")
-    is_split = node[:, layout.STATE] == layout.IS_SPLIT
-    _require(
-        np.isin(node[:, layout.STATE], (layout.ABSENT, layout.IS_LEAF, layout.IS_SPLIT)).all(),
-        "the states of the nodes",
-    )
-    _require(
-        ((node[:, layout.CLASSES] >= 0) & (node[:, layout.CLASSES] <= n_classes)).all(), "the classes of the nodes"
-    )
-    _require(((node[:, layout.LEVEL] >= 0) & (node[:, layout.LEVEL] <= len(node))).all(), "the levels of the nodes")
+    _require((state[roots] != layout.ABSENT).all(), "the roots")
+    is_split = state == layout.IS_SPLIT
+    _require(np.isin(state, (layout.ABSENT, layout.IS_LEAF, layout.IS_SPLIT)).all(), "the states of the nodes")
+    _require_within(node[:, layout.CLASSES], 0, arrays["node_count"].shape[1], "the classes of the nodes")
+    _require_within(node[:, layout.LEVEL], 0, len(node), "the levels of the nodes")
     _require((tree >= 0).all() and (tree[:, layout.DEPTH] <= len(node)).all(), "the trees")
     for column, count in ((layout.SPLITS, is_split.sum()), (layout.LEAVES, len(leaf))):
         _require((tree[:, column] <= len(node)).all() and tree[:, column].sum() == count, "the sizes of the trees")
-    owned = node[node[:, layout.STATE] == layout.IS_LEAF, layout.LEAF]
-    _require(np.array_equal(owned, np.arange(len(leaf))), "the leaves of the nodes")
+    _require(
+        np.array_equal(node[state == layout.IS_LEAF, layout.LEAF], np.arange(len(leaf))), "the leaves of the nodes"
+    )
     branches = node[is_split, layout.BRANCHES]
-    _require(((branches >= 1) & (branches <= len(node))).all(), "the branches of the splits")
+    _require_within(branches, 1, len(node), "the branches of the splits")
     sizes = block_sizes(branches)
     children = len(roots) + np.cumsum(sizes) - sizes
     _require(np.array_equal(node[is_split, layout.CHILDREN], children), "the children of the splits")
@@ -100,42 +97,42 @@ def _check_splits(arrays: Arrays) -> None:
     is_split = arrays["node"][:, layout.STATE] == layout.IS_SPLIT
     split, value = arrays["node"][is_split], arrays["node_value"][is_split]
     feature, test, branches = split[:, layout.FEATURE], split[:, layout.TEST], split[:, layout.BRANCHES]
-    _require(((feature >= 0) & (feature < len(arrays["kind"]))).all(), "the features of the splits")
+    _require_within(feature, 0, len(arrays["kind"]) - 1, "the features of the splits")
     kind = arrays["kind"][feature]
     numeric = (test == layout.NUMERIC_TEST) & (kind == 0) & (branches == 2) & np.isfinite(value)
     equals = (test == layout.EQUALS_TEST) & (branches == 2) & (value >= 0) & (value < kind)
     multiway = (test == layout.MULTIWAY_TEST) & (branches <= kind)
     _require((numeric | equals | multiway).all(), "the tests of the splits")
-    _require(((split[:, layout.HEAVIEST] >= 0) & (split[:, layout.HEAVIEST] < branches)).all(), "the heaviest branches")
+    _require_within(split[:, layout.HEAVIEST], 0, branches - 1, "the heaviest branches")
 
 
 def _check_table(arrays: Arrays, which: int, name: str) -> None:
     leaf, key, stat = arrays["leaf"], arrays[f"{name}_key"], arrays[f"{name}_stat"]
     start, order, used = (leaf[:, column] for column in TABLES[name])
-    _require((start == 0).all() and ((order >= 0) & (order < ORDERS)).all(), f"the sizes of the {name} tables")
+    _require((start == 0).all(), f"the starts of the {name} tables")
+    _require_within(order, 0, ORDERS - 1, f"the sizes of the {name} tables")
     room = np.where(order > 0, np.int64(1) << np.maximum(order - 1, 0), 0)
     filled = (used >= 0) & (used <= len(key)) & (used <= room) & (room <= np.maximum(8, 4 * used))
     _require(filled.all() and int(used.sum()) == len(key), f"the use of the {name} tables")
     value, feature = key >> layout.VALUE_SHIFT, key & ((1 << layout.VALUE_SHIFT) - 1)
     _require(((key >= 0) & (feature < len(arrays["kind"]))).all(), f"the keys of the {name} tables")
     kind = arrays["kind"][feature]
-    right = (
-        (value == layout.MISSING_VALUE) | ((value > 0) & (value < kind)) if which == 0 else (value == 0) & (kind == 0)
-    )
     owner = np.repeat(np.arange(len(leaf)), used)
     distinct = len(np.unique(np.stack([owner, key]), axis=1).T) == len(key)
-    _require(right.all() and distinct, f"the keys of the {name} tables")
     seen = arrays["leaf_class"][owner, :, layout.SEEN]
     weight = stat[:, :, layout.WEIGHT if which else 0]
     _require((seen >= 0).all() and (weight >= 0).all(), f"the weights of the {name} tables")
     if which == 0:
+        right = (value == layout.MISSING_VALUE) | ((value > 0) & (value < kind))
         listed = ((value == 1) & (kind == 2))[:, None] & (RARE * weight > seen + 1.0)
     else:
+        right = (value == 0) & (kind == 0)
         listed = (weight > 0) & ((2.0 * weight > seen) | (stat[:, :, layout.SCALE] < 0.0))
+    _require(right.all() and distinct, f"the keys of the {name} tables")
     lengths, places = arrays["leaf_list"][:, :, which], arrays[f"{name}_listed"]
-    within = ((lengths >= 0) & (lengths <= used[:, None])).all()
-    within = within and ((places >= 0) & (places <= used[owner][:, None])).all()
-    _require(within and _lists_hold(lengths, places, used, listed), f"the lists of the {name} tables")
+    _require_within(lengths, 0, used[:, None], f"the lists of the {name} tables")
+    _require_within(places, 0, used[owner][:, None], f"the lists of the {name} tables")
+    _require(_lists_hold(lengths, places, used, listed), f"the lists of the {name} tables")
 
 
 def _lists_hold(lengths: Ints, places: Ints, used: Ints, listed: Bools) -> bool:
