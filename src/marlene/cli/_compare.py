@@ -11,7 +11,7 @@ from rich.console import Console
 from marlene._common.errors import MarleneError
 from marlene.cli._grid import SOME_FAILED, display, error_of, print_tables
 from marlene.cli._options import FeaturesOption, JsonOption, LabelsOption, LimitOption, label_choice
-from marlene.evaluation._result import dump_json
+from marlene.evaluation._result import REPORTED, dump_json
 from marlene.experiments import Grid, ResultStore, Run, run_grid
 from marlene.experiments._store import DONE
 from marlene.learners import METHODS, create
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 EVERY = ",".join(METHODS)
 INTERRUPTED = 130
-REPORTED = (
-    *("stream", "method", "seed", "examples", "labels", "features"),
-    *("macro_gmean", "micro_gmean", "label_set_gmean", "hamming_score"),
-    *("models", "drifts", "cpu_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb", "stopped"),
-)
-"""What `--json` has of a run, as `marlene run --json`."""
 
 
 def compare(

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 FILE_TYPE = "marlene-prequential-result"
 VERSION = 2
 TRACES = ("steps", "pred", "proba", "truth")
+REPORTED = (
+    *("stream", "method", "seed", "examples", "labels", "features", *TRACE),
+    *("models", "drifts", "cpu_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb", "stopped"),
+)
+"""What `marlene run --json` and `marlene compare --json` print of a run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +105,8 @@ class PrequentialResult:
 
     def report(self) -> dict[str, Any]:
         """Return the flat dictionary that `marlene run --json` prints."""
-        before = ("stream", "method", "seed", "examples", "labels", "features")
-        after = ("models", "drifts", "cpu_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb", "stopped")
-        flat = vars(self) | {"labels": len(self.labels)}
-        return {name: flat[name] for name in before} | self.scores | {name: flat[name] for name in after}
+        flat = vars(self) | self.scores | {"labels": len(self.labels)}
+        return {name: flat[name] for name in REPORTED}
 
     def save_predictions(self, path: AnyPath) -> None:
         """Write the arrays `pred`, `proba` and `truth` as an npz file."""
