@@ -11,9 +11,9 @@ import typer
 from marlene._common.errors import MarleneError
 from marlene._common.files import atomic_write
 from marlene.cli._progress import examples_progress
-from marlene.streams._gaussians import TYPES
+from marlene.streams._gaussians import TYPES, Drift, GaussianStream
 from marlene.streams._write import refuse_other_suffix, write_blocks
-from marlene.streams.synthetic import DRIFT_TYPES, Drift, GaussianStream, synthetic_experiment
+from marlene.streams.synthetic import DRIFT_TYPES, synthetic_experiment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,10 +1,11 @@
 """Multi-label streams from files, tables, arrays and River data sets."""
 
+from marlene.streams._gaussians import Drift, GaussianStream
 from marlene.streams._load import load
 from marlene.streams._stream import Feature, Stream
 from marlene.streams.arff import read_arff
 from marlene.streams.catalogue import CATALOGUE
-from marlene.streams.synthetic import Drift, GaussianStream, SyntheticExperiment, synthetic_experiment
+from marlene.streams.synthetic import SyntheticExperiment, synthetic_experiment
 from marlene.streams.tables import from_frame, from_river, read_csv, read_parquet
 
 __all__ = [

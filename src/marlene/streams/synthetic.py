@@ -1,7 +1,6 @@
-"""The paper's synthetic streams, and endless streams of Gaussians.
+"""The paper's synthetic streams (section VI-A): targets with their sources and true drifts.
 
-`synthetic_experiment` makes a target stream with its sources and true drifts, as in section VI-A of the paper;
-`GaussianStream` goes beyond it. The formulas are in docs/synthetic.md.
+`GaussianStream` goes beyond them. The formulas are in docs/synthetic.md.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marlene._common.checks import one_of, whole_number
-from marlene.streams._gaussians import Drift, GaussianStream
 from marlene.streams._stream import Feature, Stream
 
 if TYPE_CHECKING:
@@ -21,19 +19,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from marlene._common.arrays import Floats
-
-
-__all__ = [
-    "DRIFT_TYPES",
-    "SIZES",
-    "SOURCES",
-    "Concept",
-    "Drift",
-    "GaussianStream",
-    "SyntheticExperiment",
-    "synthetic_concepts",
-    "synthetic_experiment",
-]
 
 DRIFT_TYPES = ("SS", "IS", "II", "IA", "AA", "AS")
 """How l1 and l2 drift: S is stable, I incremental, A abrupt."""
@@ -46,7 +31,7 @@ SOURCES = ("none", "similar", "non-similar")
 LABELS = tuple(f"l{i + 1}" for i in range(5))
 FEATURES = (Feature("x1"), Feature("x2"))
 SWAP_BEFORE = 3
-INNER, OUTER = 2.0, 4.0
+RADII = np.array([2.0, 2.0, 4.0, 4.0, 4.0])
 STEP = np.pi / 6
 CLOSE = 0.25
 SQUARE = 6.0
@@ -160,8 +145,7 @@ def synthetic_concepts(drift: str) -> list[Concept]:
                 angles[q] += segment * STEP
             elif letter == "A" and segment >= swap:
                 positive[q] = 1 - q if drift == "AA" else 2
-        radii = np.array([INNER, INNER, OUTER, OUTER, OUTER])
-        concepts.append(Concept(radii[:, None] * np.column_stack((np.cos(angles), np.sin(angles))), positive))
+        concepts.append(Concept(RADII[:, None] * np.column_stack((np.cos(angles), np.sin(angles))), positive))
     return concepts
 
 
