@@ -109,12 +109,10 @@ def _relation(scanner: Scanner) -> str:
     if scanner.done():
         raise scanner.expected("the relation's name")
     # Without quotes WEKA reads one word, but people who write -C by hand forget the quotes: read the whole line.
-    start = scanner.position
-    comment = scanner.text.find(b"%", start)
-    stop = comment if comment >= 0 else len(scanner.text)
-    if stop - start > LONGEST_WORD:
+    name = scanner.text[scanner.position :].partition(b"%")[0]
+    if len(name) > LONGEST_WORD:
         raise Malformed(f"expected a relation's name of at most {LONGEST_WORD} bytes")
-    return scanner.text[start:stop].strip().decode()
+    return name.strip().decode()
 
 
 def _attribute(scanner: Scanner, number: int) -> Attribute:

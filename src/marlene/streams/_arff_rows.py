@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Floats, Int32s, Ints
 
+WEIGHT = "expected the end of the line, found the weight of an instance, which cannot be used"
+
 
 class ArffRows:
     """Rows in the order of the file; stored densely until the first sparse row.
@@ -49,6 +51,7 @@ class ArffRows:
 
     def add(self, number: int, line: bytes) -> None:
         """Add the row of a line, which has no white space at its ends."""
+        self.lines.append(number)
         if line.startswith(b"{"):
             codes = self._sparse_row(line)
             if not self.sparse:
@@ -57,13 +60,11 @@ class ArffRows:
             values = self._dense_row(line)
             if not self.sparse:
                 self._table.fromlist(values)
-                self.lines.append(number)
                 return
             given = zip(values, self.absent, strict=True)
             codes = [self._entries.add(i, value) for i, (value, absent) in enumerate(given) if value != absent]
         self._codes.fromlist(codes)
         self._lengths.append(len(codes))
-        self.lines.append(number)
 
     def _become_sparse(self) -> None:
         table = self.dense_table()
@@ -113,7 +114,7 @@ class ArffRows:
         while not scanner.done():
             scanner.separator()
             if scanner.at(b"{"):
-                raise _weights()
+                raise Malformed(WEIGHT)
             if len(keys) == count:
                 raise Malformed(f"expected {_count(count)}, found more")
             keys.append(scanner.word("a value"))
@@ -157,7 +158,7 @@ class ArffRows:
                 scanner.separator()
         if not scanner.done():
             scanner.accept(b",")
-            raise _weights() if scanner.at(b"{") else scanner.expected("the end of the line after }")
+            raise Malformed(WEIGHT) if scanner.at(b"{") else scanner.expected("the end of the line after }")
         return codes
 
     def _value(self, position: int, key: bytes) -> float:
@@ -226,7 +227,3 @@ def _longest_stretch(wanted: Sequence[bool]) -> tuple[int, int]:
 
 def _count(count: int) -> str:
     return "1 value" if count == 1 else f"{count} values"
-
-
-def _weights() -> Malformed:
-    return Malformed("expected the end of the line, found the weight of an instance, which cannot be used")

@@ -56,9 +56,7 @@ def table_to_stream(table: RawTable, labels: LabelChoice, kinds: FeatureKinds, n
         kind = wanted.get(table.names[i], "nominal" if i in table.nominal else None)
         feature, X[:, position] = _feature(table, i, kind)
         features.append(feature)
-    Y = np.empty((table.rows, len(chosen)), dtype=np.int8)
-    for position, i in enumerate(chosen):
-        Y[:, position] = _label(table, i)
+    Y = np.column_stack([_label(table, i) for i in chosen])
     stream = Stream(X, Y, tuple(features), tuple(table.names[i] for i in chosen), name)
     return stream.with_kinds(kinds)
 

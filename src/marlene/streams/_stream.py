@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -136,13 +137,12 @@ class Stream:
         """
         matrix = as_matrix(X, name)
         truth = _label_matrix(Y, name, labels)
-        if features is None:
-            features = [f"x{i}" for i in range(matrix.shape[1])]
-        if len(features) != matrix.shape[1]:
-            raise MarleneError(f"{name}: {len(features)} feature names for {matrix.shape[1]} columns")
+        given = [f"x{i}" for i in range(matrix.shape[1])] if features is None else features
+        if len(given) != matrix.shape[1]:
+            raise MarleneError(f"{name}: {len(given)} feature names for {matrix.shape[1]} columns")
         declared = tuple(
             feature if isinstance(feature, Feature) else Feature(feature, kind)
-            for feature, kind in zip(features, inferred_kinds(matrix), strict=True)
+            for feature, kind in zip(given, inferred_kinds(matrix), strict=True)
         )
         label_names = tuple(labels) if labels is not None else tuple(f"y{i}" for i in range(truth.shape[1]))
         return cls(matrix, truth, declared, label_names, name)
@@ -299,11 +299,9 @@ def _as_python(feature: Feature, value: float) -> float | bool | str:
 
 def refuse_duplicates(source: str, what: str, names: Sequence[str]) -> None:
     """Refuse a name that occurs twice; `what` says in the plural what is named."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise MarleneError(f"{source}: two {what} are named {name!r}")
-        seen.add(name)
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise MarleneError(f"{source}: two {what} are named {twice[0]!r}")
 
 
 def dense(X: Matrix) -> Floats:

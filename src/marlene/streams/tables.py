@@ -85,13 +85,12 @@ def read_csv(
     if not first:
         raise MarleneError(f"{source}: expected a table, found an empty file")
     has_header = header if header is not None else not all(is_value(cell) for cell in first)
-    names = [cell.strip() if has_header else "" for cell in first]
     lines, blocks = _blocks(rows if has_header else chain([(line, first)], rows), len(first), source)
     if not lines:
         raise MarleneError(f"{source}, line {line + 1}: expected at least one row below the header")
     table = RawTable(
         source=source,
-        names=[column or f"x{i}" for i, column in enumerate(names)],
+        names=[(has_header and cell.strip()) or f"x{i}" for i, cell in enumerate(first)],
         rows=len(lines),
         column=lambda i: np.concatenate([block[:, i] for block in blocks]),
         where=lambda row: f"{source}, line {lines[row]}",
@@ -307,6 +306,5 @@ def from_river(
     if not truths:
         raise MarleneError(f"{name}: there is no label")
     both = [*truths.values(), *inputs.values()]
-    names = [*truths, *inputs]
-    table = RawTable(name, names, count, lambda i: both[i], lambda row: f"{name}, example {row}")
+    table = RawTable(name, [*truths, *inputs], count, both.__getitem__, lambda row: f"{name}, example {row}")
     return table_to_stream(table, len(truths), kinds, name)
