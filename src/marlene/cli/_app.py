@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="marlene",
-    help="Multi-label learning on drifting data streams.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

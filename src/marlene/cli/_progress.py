@@ -8,17 +8,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from rich import progress as widgets
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +24,7 @@ SHOWN = {"macro": "macro_gmean", "micro": "micro_gmean", "label-set": "label_set
 @contextlib.contextmanager
 def progress_bar(
     title: str,
-    *columns: ProgressColumn,
+    *columns: widgets.ProgressColumn,
     total: int | None = None,
     visible: bool = True,
     transient: bool = False,
@@ -50,9 +41,9 @@ def progress_bar(
         Whether the bar disappears at the end.
     """
     console = Console(stderr=True)
-    before = (TextColumn("{task.description}", markup=False), BarColumn())
+    before = (widgets.TextColumn("{task.description}", markup=False), widgets.BarColumn())
     disable = not console.is_terminal
-    with Progress(*before, *columns, console=console, transient=transient, disable=disable) as bar:
+    with widgets.Progress(*before, *columns, console=console, transient=transient, disable=disable) as bar:
         yield functools.partial(bar.update, bar.add_task(title, total=total, visible=visible, note=""))
 
 
@@ -61,10 +52,11 @@ def run_progress(title: str) -> Iterator[Callable[[evaluation.Progress], None]]:
     """Show the progress of an evaluation: examples per second, the current G-Means and the time left."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _Lines(title)
+        yield _line_printer(title)
         return
-    note = TextColumn("{task.fields[note]}")
-    with progress_bar(title, MofNCompleteColumn(), note, TextColumn("left"), TimeRemainingColumn()) as update:
+    note = widgets.TextColumn("{task.fields[note]}")
+    columns = (widgets.MofNCompleteColumn(), note, widgets.TextColumn("left"), widgets.TimeRemainingColumn())
+    with progress_bar(title, *columns) as update:
         began = time.monotonic()
 
         def show(progress: evaluation.Progress) -> None:
@@ -74,22 +66,21 @@ def run_progress(title: str) -> Iterator[Callable[[evaluation.Progress], None]]:
         yield show
 
 
-class _Lines:
-    """Prints a line for every tenth of the stream."""
+def _line_printer(title: str) -> Callable[[evaluation.Progress], None]:
+    """Return a function that prints a line for every tenth of the stream."""
+    began, tenths = time.monotonic(), 0
 
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._began = time.monotonic()
-        self._next = 1
-
-    def __call__(self, progress: evaluation.Progress) -> None:
-        if progress.done * LINES < self._next * progress.total and progress.done != progress.resumed:
+    def show(progress: evaluation.Progress) -> None:
+        nonlocal tenths
+        if progress.done * LINES < (tenths + 1) * progress.total and progress.done != progress.resumed:
             return
-        self._next = progress.done * LINES // progress.total + 1
-        seconds = time.monotonic() - self._began
+        tenths = progress.done * LINES // progress.total
+        seconds = time.monotonic() - began
         left = seconds / max(1, progress.done - progress.resumed) * (progress.total - progress.done)
         note = _note(progress, seconds) + (f", {left:.0f} s left" if progress.done > progress.resumed else "")
-        print(f"{self._title} {progress.done}/{progress.total}, {note}", file=sys.stderr, flush=True)
+        print(f"{title} {progress.done}/{progress.total}, {note}", file=sys.stderr, flush=True)
+
+    return show
 
 
 def _note(progress: evaluation.Progress, seconds: float, named: bool = True) -> str:
@@ -106,12 +97,13 @@ def _note(progress: evaluation.Progress, seconds: float, named: bool = True) -> 
 @contextlib.contextmanager
 def bytes_progress(title: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show the progress of a download; the bar appears with the first bytes."""
-    with progress_bar(title, DownloadColumn(), TransferSpeedColumn(), visible=False) as update:
+    with progress_bar(title, widgets.DownloadColumn(), widgets.TransferSpeedColumn(), visible=False) as update:
         yield lambda done, total: update(completed=done, total=total, visible=True)
 
 
 @contextlib.contextmanager
 def examples_progress(title: str, total: int) -> Iterator[Callable[[int], Any]]:
     """Show how many of `total` examples are written; the bar disappears at the end."""
-    with progress_bar(title, MofNCompleteColumn(), TimeRemainingColumn(), total=total, transient=True) as update:
+    columns = (widgets.MofNCompleteColumn(), widgets.TimeRemainingColumn())
+    with progress_bar(title, *columns, total=total, transient=True) as update:
         yield lambda count: update(advance=count)

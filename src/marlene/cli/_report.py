@@ -93,12 +93,9 @@ def print_next(console: Console, method: str, command: Sequence[str], published:
     ours = method == DEFAULT_METHOD
     same = [*command] if ours else [*command, "--method", method]
     transferring = [*command, "--method", "br-marlene"]
-    if ours:
-        tips = [(transferring, "the paper's method")]
-    elif method == "br-resampled":
-        tips = [(transferring, "the same, with transfer")]
-    else:
-        tips = [([*command, "--method", "br-resampled"], "the same, without transfer")]
+    tips = [([*command, "--method", "br-resampled"], "the same, without transfer")]
+    if ours or method == "br-resampled":
+        tips = [(transferring, "the paper's method" if ours else "the same, with transfer")]
     if published:
         other = "slashdot" if command[2].lower() == "yeast" else "yeast"
         tips.append(([*(transferring if ours else same), *CLOSEST_SETTINGS], "like the paper's scores"))
@@ -223,10 +220,10 @@ def _table(*headings: str, fixed: int = 1, justify: Any = "left") -> Table:  # n
     """Return a table without lines whose first `fixed` columns do not wrap."""
     table = Table(box=None, padding=(0, 1), pad_edge=False, show_header=any(headings))
     for position, heading in enumerate(headings):
-        if position < fixed:
-            table.add_column(Text(heading), no_wrap=True, overflow="crop")
-        else:
-            table.add_column(Text(heading), overflow="fold", justify=justify)
+        settings = (
+            {"no_wrap": True, "overflow": "crop"} if position < fixed else {"overflow": "fold", "justify": justify}
+        )
+        table.add_column(Text(heading), **settings)
     return table
 
 
