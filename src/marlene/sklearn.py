@@ -162,12 +162,8 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise MarleneError(f"Only binary classification is supported. The type of the target is {found}.")
         if not reset and columns.shape[1] != self.n_outputs_:
             raise MarleneError(f"y has {columns.shape[1]} columns, but {self.n_outputs_} labels are known")
-        self._dimensions = given.ndim
+        self._one_dimensional: bool = given.ndim == 1
         return X, columns
-
-    @property
-    def _one_dimensional(self) -> bool:
-        return bool(self._dimensions == 1)
 
     @property
     def _values(self) -> list[Array]:

@@ -253,14 +253,13 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
     @classmethod
     def from_state(cls, state: Mapping[str, Array]) -> Self:
         """Return the bank that a state came from; it continues where that bank stopped."""
-        standard = cls()
-        defaults = {name: np.array(value) for name, value in standard.parameters._asdict().items()}
-        wanted = {"alive", *defaults, *standard.arrays._asdict()}
-        if set(state) != wanted:
+        wanted = cls().state()
+        if set(state) != set(wanted):
             raise MarleneError(f"state of a {cls.name} bank holds {sorted(state)}, expected {sorted(wanted)}")
-        for name, array in defaults.items():
+        settings = {name: wanted[name] for name in cls._parameters_type._fields}
+        for name, array in settings.items():
             fill(array, state[name], f"state of a bank: {name}")
-        bank = cls(**{name: array.item() for name, array in defaults.items()})  # settings are fields of subclasses
+        bank = cls(**{name: array.item() for name, array in settings.items()})  # settings are fields of subclasses
         alive = np.zeros(state["alive"].size, np.bool_)
         bank._alive, bank.arrays = alive, cls._new_arrays(len(alive))
         for name, array in {"alive": alive, **bank.arrays._asdict()}.items():

@@ -19,9 +19,6 @@ class SingleDetector(Generic[Bank]):
     """A detector in River's interface; its other base classes are its settings (a dataclass) and River's class."""
 
     _bank_type: type[Bank]
-    _bank: Bank
-    _drift_detected: bool
-    _warning_detected: bool
 
     def __post_init__(self) -> None:
         """Make a bank of one detector with the same settings."""

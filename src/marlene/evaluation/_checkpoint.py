@@ -74,13 +74,14 @@ class Checkpoint:
             raise MarleneError(f"{settings['method']} cannot be saved, so it cannot be run with a checkpoint")
         if not self.path.absolute().parent.is_dir():
             raise MarleneError(f"{self.path}: there is no folder {self.path.absolute().parent}")
+        learner, learnt = model.state()
         self._identity = {
             **settings,
             "stream": run.stream.name,
             "examples": len(run.stream),
             "data": _digest_of_stream(run.stream),
             "sources": [[source.name, _digest_of_stream(source)] for source in sources],
-            "learner": _digest_of_learner(*model.state()),
+            "learner": _digest([learner, list(learnt)], learnt.values()),
             "program": sources_hash(),
         }
         self._done, self._finished, self._learnt = -1, False, 0.0
@@ -106,10 +107,9 @@ class Checkpoint:
 
     def offer(self) -> None:
         """Write the file if it is time."""
-        run = self._run
-        by_time = run.learn_seconds - self._learnt >= self._pause
-        by_number = self._every is not None and run.done % self._every == 0
-        if run.done > self._done and (by_time if self._every is None else by_number):
+        run, every = self._run, self._every
+        due = run.done % every == 0 if every else run.learn_seconds - self._learnt >= self._pause
+        if run.done > self._done and due:
             self._write()
 
     def close(self) -> None:
@@ -147,10 +147,6 @@ def _digest_of_stream(stream: Stream) -> str:
     names = [[f.name, f.kind, *f.values] for f in stream.features], list(stream.labels)
     parts = (X.data, X.indices, X.indptr) if isinstance(X, sp.csr_array) else (X,)
     return _digest([names, X.shape], [stream.Y, *parts])
-
-
-def _digest_of_learner(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    return _digest([header, list(arrays)], arrays.values())
 
 
 def _digest(header: object, arrays: Iterable[Array]) -> str:

@@ -26,6 +26,8 @@ class ScoreMetric(MultiOutputClassificationMetric):
     """
 
     score: ClassVar[str]
+    # Every example has the weight 1.
+    works_with_weights = False
 
     def __init_subclass__(cls, score: str = "") -> None:
         super().__init_subclass__()
@@ -37,11 +39,6 @@ class ScoreMetric(MultiOutputClassificationMetric):
         self.fading = fading
         self._columns: dict[Hashable, int] = {}
         self._scores = Scores(1, window, fading)
-
-    @property
-    def works_with_weights(self) -> bool:
-        """False: every example has the weight 1."""
-        return False
 
     def update(  # type: ignore[override]
         self, y_true: Mapping[Hashable, bool], y_pred: Mapping[Hashable, bool], w: float = 1.0
@@ -66,8 +63,7 @@ class ScoreMetric(MultiOutputClassificationMetric):
 
     def get(self) -> float:
         """Return the score, 0 before the first example."""
-        value: float = getattr(self._scores, self.score)
-        return value
+        return float(getattr(self._scores, self.score))
 
     def _add_labels(self, new: list[Hashable]) -> None:
         # Scores has at least one label: the first new label takes its place.

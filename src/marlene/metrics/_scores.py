@@ -139,8 +139,7 @@ class Scores:
 
     def _update(self, truth: Labels, prediction: Labels, *, trace: bool) -> Floats | None:
         steps = np.empty((len(truth) if trace else 0, len(TRACE)))
-        fading = 1.0 if self._fading is None else self._fading
-        kernels.update_block(self._state, fading, truth, prediction, steps)
+        kernels.update_block(self._state, self._fading or 1.0, truth, prediction, steps)
         return steps if trace else None
 
     def revert(self, truth: npt.ArrayLike, prediction: npt.ArrayLike) -> None:
