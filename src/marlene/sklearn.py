@@ -115,8 +115,8 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y
             As for `fit`.
         classes
-            The two values of all labels, or a sequence with the two values of each; used at the first call only. By
-            default the values in `y`, which must then hold both, unless they are 0 and 1 (or False and True).
+            The two values of all labels, or a sequence with the two values of each; used at the first call only.
+            Default: the values in `y`. If `y` holds only one value of a label, it must be 0 or 1 (or False or True).
         """
         first = not hasattr(self, "model_")
         X, columns = self._validated(X, y, reset=first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marlene._common.checks import one_of, whole_number
+from marlene._common.checks import checked, one_of, whole_number
 from marlene._common.errors import MarleneError
 
 
@@ -42,3 +42,11 @@ def test_one_of() -> None:
         one_of("c", "letter", iter("ab"))
     with pytest.raises(MarleneError, match="letter must be one of a, b, not 3"):
         one_of(3, "letter", iter("ab"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [True, 1.5, "0.5", None, float("nan")])
+def test_a_rule_is_a_type_and_a_test(value: object) -> None:
+    share = (float, lambda x: 0 <= x <= 1, "a number from 0 to 1")
+    assert type(checked(np.float32(0.5), "share", share)) is float
+    with pytest.raises(MarleneError, match=f"^share must be a number from 0 to 1, not {value!r}$"):
+        checked(value, "share", share)

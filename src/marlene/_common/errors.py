@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class MarleneError(ValueError):
-    """An input or a setting cannot be used; the message says which, and where it stands.
+    """An input or a setting cannot be used; the message says what is wrong, and where.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Matrices of labels, checked."""
+"""Check matrices of labels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def as_labels(
     unknown
         Whether labels may be unknown.
     wording
-        Makes the first part of a message from the indices of a wrong value; ": expected 0 or 1, found …" follows.
+        Returns the beginning of an error message, given the indices of a wrong value.
 
     Examples
     --------

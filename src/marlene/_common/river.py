@@ -1,4 +1,4 @@
-"""What River's classifiers say, as two shares."""
+"""The probabilities of River classifiers, as shares of False and True."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def shares(given: Mapping[Any, float]) -> tuple[float, float]:
 def classifier_shares(classifier: Any, x: dict[Any, Any], **options: Any) -> tuple[float, float]:  # noqa: ANN401
     """Return the shares of False and True that a River classifier gives an example; both 0 without evidence.
 
-    A classifier without probabilities gives its prediction everything.
+    For a classifier without probabilities, the predicted class has the share 1.
     """
     try:
         return shares(classifier.predict_proba_one(x, **options))

@@ -112,7 +112,7 @@ def state_bytes(header: Mapping[str, Any], arrays: Arrays) -> bytes:
 
 
 def bytes_state(content: bytes) -> tuple[dict[str, Any], Arrays]:
-    """Return header and arrays that `state_bytes` was given."""
+    """Return the header and the arrays of a state that `state_bytes` packed."""
     return _read(io.BytesIO(content))
 
 

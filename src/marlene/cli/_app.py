@@ -1,4 +1,4 @@
-"""All commands in one program; an error that the user can mend is one line, with exit code 2."""
+"""All commands in one program; an error that the user can fix prints one line and exits with code 2."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; `arguments` default to those of the process."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A name that the terminal's encoding cannot say is no reason to lose the result of a run.
+        # Replace characters that the terminal's encoding lacks: do not lose the result of a run over a name.
         sys.stdout.reconfigure(errors="replace")
     try:
         app(args=arguments, prog_name="marlene")

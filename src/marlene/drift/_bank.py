@@ -208,7 +208,7 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
         return signals
 
     def _refuse_impossible(self) -> None:
-        """Raise an error for a state with which the kernels would leave their arrays."""
+        """Raise an error if the kernels would read outside the arrays of this state."""
 
     def _grow(self, capacity: int) -> None:
         larger = self._new_arrays(capacity)

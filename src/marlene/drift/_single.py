@@ -16,7 +16,7 @@ Bank = TypeVar("Bank", bound=ArrayBank[Any, Any])
 
 
 class SingleDetector(Generic[Bank]):
-    """A detector in River's interface; its other base classes are its settings (a dataclass) and River's class."""
+    """One detector in River's interface; a subclass also inherits its settings (a dataclass) and River's class."""
 
     _bank_type: type[Bank]
 

@@ -48,7 +48,7 @@ def _above_half(probabilities: Floats) -> tuple[Floats, Labels]:
 
 
 def as_block_learner(model: Any, stream: Stream) -> Any:  # noqa: ANN401
-    """Return a model that takes blocks as it is, any other in a wrapper that passes it row after row."""
+    """Return the model itself if it takes blocks, else a wrapper that passes it row after row."""
     multi_label = callable(getattr(model, "learn_one", None)) and callable(getattr(model, "predict_one", None))
     if isinstance(model, (type, base.Classifier)) or not multi_label:
         raise MarleneError(

@@ -31,7 +31,7 @@ SECONDS_BETWEEN = 10.0
 # Learn at least this many times as long as the last write took: writing then costs at most a twentieth of a run.
 TIMES_A_WRITE = 20
 LEARNER = "learner."
-# In words, what a checksum is of: the checksum itself would tell a reader nothing.
+# Words for error messages: a checksum itself would tell a reader nothing.
 DIGESTS = {
     "data": "the examples",
     "sources": "the sources",

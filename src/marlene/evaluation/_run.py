@@ -61,7 +61,7 @@ class PrequentialRun:
     window, start, delay
         As in `prequential`.
     every
-        Stop a block wherever the number of examples done is a multiple of this.
+        End a block whenever the number of examples done is a multiple of this.
     """
 
     def __init__(

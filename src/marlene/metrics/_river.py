@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ScoreMetric(MultiOutputClassificationMetric):
-    """One score of `Scores`; a subclass names it in its first line.
+    """One score of `Scores`; a subclass names it as a class argument.
 
     Labels become known as they occur in `y_true`, and stay known if their first example is reverted. A label that is
     absent from `y_true` is unknown for the example and does not count; one that is absent from `y_pred` is predicted
@@ -54,7 +54,7 @@ class ScoreMetric(MultiOutputClassificationMetric):
     def revert(  # type: ignore[override]
         self, y_true: Mapping[Hashable, bool], y_pred: Mapping[Hashable, bool], w: float = 1.0
     ) -> None:
-        """Take one example away; which ones can be taken away, `Scores.revert` says."""
+        """Remove one example; `Scores.revert` says which examples can be removed."""
         _refuse_weight(w)
         for label in y_true:
             if label not in self._columns:
@@ -147,7 +147,7 @@ class HammingScore(ScoreMetric, score="hamming_score"):
 
 
 class SubsetAccuracy(ScoreMetric, score="subset_accuracy"):
-    """Share of examples of which all labels were predicted right.
+    """Share of examples whose labels were all predicted right.
 
     `window` and `fading` are those of `Scores`.
 

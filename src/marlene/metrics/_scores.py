@@ -143,10 +143,10 @@ class Scores:
         return steps if trace else None
 
     def revert(self, truth: npt.ArrayLike, prediction: npt.ArrayLike) -> None:
-        """Take one example away again.
+        """Remove one example.
 
-        Without window and fading, this may be any example that was added, and as many as were added. With a window or
-        fading, only the most recent one, and only once before the next example is added.
+        Without window and fading, every example that was added can be removed, in any order. With a window or fading,
+        only the most recent example can be removed, and only once before the next one is added.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class Scores:
     __copy__ = copy
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether settings, counts and window are the same; the example that `revert` takes may differ."""
+        """Tell whether settings, counts and window are the same; what `revert` can remove may differ."""
         if not isinstance(other, Scores):
             return NotImplemented
         mine, its = self._state, other._state

@@ -1,4 +1,4 @@
-"""From the words of a column to numbers."""
+"""Convert the words of a column to numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ANSWERS = ({"0": 0.0, "1": 1.0}, {"false": 0.0, "true": 1.0}, {"no": 0.0, "yes"
 
 
 class Decoder(dict[bytes, float]):
-    """The values of the words of a column, by key and, once met, by the word as written."""
+    """Maps the words of a column to values: by key, and by every written form met so far."""
 
     def __missing__(self, written: bytes) -> float:
         key = written if _OWN_KEY.fullmatch(written) else key_of_word(written)

@@ -1,4 +1,4 @@
-"""Columns of a table become features and labels here."""
+"""Convert the columns of a table to features and labels."""
 
 from __future__ import annotations
 

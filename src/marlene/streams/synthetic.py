@@ -124,8 +124,8 @@ def synthetic_concepts(drift: str) -> list[Concept]:
     """Return the concepts of a target stream, segment by segment.
 
     Gaussians 3, 4 and 5 stand still around Gaussians 1 and 2, which lie opposite each other. An incremental label's
-    Gaussian turns about the origin by 30° a segment. An abrupt label gets another positive Gaussian: l1 and l2 each
-    other's if both are abrupt; if only one is, it gets Gaussian 3.
+    Gaussian turns about the origin by 30° a segment. An abrupt label gets another positive Gaussian: if both are
+    abrupt, l1 and l2 swap theirs; if only one is, it gets Gaussian 3.
 
     Examples
     --------

@@ -127,7 +127,7 @@ class HoeffdingForest:
         return np.flatnonzero(self.arrays.tree[:, layout.ALIVE])
 
     def grow(self, trees: int, presence: int, numeric: int) -> None:
-        """Make room to train `trees` trees on one more example, with so many new entries of the two tables."""
+        """Make room to train `trees` trees on one more example; `presence` and `numeric` count new table entries."""
         self.arrays = grown(self.arrays, trees, presence, numeric)
 
     @property

@@ -33,7 +33,10 @@ def lengthened(array: Array, length: int) -> Array:
 
 
 def grown(forest: Forest, trees: int, presence: int, numeric: int) -> Forest:
-    """Return the forest with room to train `trees` trees on one more example, with so many new table entries."""
+    """Return the forest with room to train `trees` trees on one more example.
+
+    `presence` and `numeric` are the numbers of new entries that the two tables may need.
+    """
     changes: dict[str, Any] = {}
     nodes = int(forest.node_top[0]) + trees * 4 * forest.widest
     leaves = int(forest.leaf_top[0]) + trees * (forest.widest + 1)

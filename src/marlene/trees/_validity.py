@@ -44,7 +44,7 @@ def _require_within(values: Ints, least: int, most: int | Ints, what: str) -> No
 def checked_state(given: Mapping[str, Array], like: Arrays) -> Arrays:
     """Return the arrays with the dtypes of `like`, the state of a forest without trees.
 
-    Raise an error for arrays with which a kernel would leave their bounds or never end.
+    Raise an error if a kernel would read outside these arrays or never end.
     """
     arrays: Arrays = {}
     for name, model in like.items():
