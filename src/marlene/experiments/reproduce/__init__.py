@@ -31,7 +31,7 @@ NAMES = (
     *("fig-drifts", "fig-transfer", "ablation", "table-br-marlene", "table-pairs", "table-programs"),
 )
 TARGETS: dict[str, ReproduceTarget] = {
-    name: import_module(f"{__name__}.{name.replace('-', '_')}").TARGET for name in NAMES
+    name: import_module(f"{__name__}.targets.{name.replace('-', '_')}").TARGET for name in NAMES
 }
 """Every target by its name, in the order of the index."""
 

@@ -13,7 +13,7 @@ from marlene.learners import METHODS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from marlene.experiments.reproduce.table_real import OverDataSets, RealData
+    from marlene.experiments.reproduce.targets.table_real import OverDataSets, RealData
 
     Ranks = Mapping[str, Mapping[tuple[str, str], float]]
 

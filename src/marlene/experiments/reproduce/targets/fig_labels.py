@@ -14,7 +14,7 @@ from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Re
 from marlene.experiments.reproduce._plan import PROPOSED, SETTINGS, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import say, seeds_in_words
-from marlene.experiments.reproduce.table_synthetic import setting_name
+from marlene.experiments.reproduce.targets.table_synthetic import setting_name
 from marlene.learners import METHODS
 from marlene.streams import synthetic
 

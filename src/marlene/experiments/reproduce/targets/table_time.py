@@ -10,7 +10,7 @@ from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results
 from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, PROPOSED, WITH_RIVER, Plan, compared
 from marlene.experiments.reproduce._table import beside_paper
 from marlene.experiments.reproduce._words import listed, say
-from marlene.experiments.reproduce.table_real import RealData
+from marlene.experiments.reproduce.targets.table_real import RealData
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,1 @@
+"""The reproduce targets: one module each, called like the target on the command line."""
