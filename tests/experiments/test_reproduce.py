@@ -336,6 +336,19 @@ def test_pairs_are_bold_where_they_are_above_br_marlene_with_the_same_base(made)
     assert int(everywhere[1]["models"]) >= 14 + 14 * 13 > int(everywhere[2]["models"]) >= 14 + 14 * 5
 
 
+def test_memory_is_that_of_runs_with_a_process_of_their_own(made):
+    alone = ResultStore(made.out / "runs" / "measured")
+    peaks = {(row["method"], str(row["options"])): row["peak_rss_mb"] for row in alone.rows()}
+    others = ("brpw-marlene", "{'pairs': 'all'}"), ("brpw-marlene", "{'pairs': 5}")
+    assert set(peaks) == {("marlene", "{}"), ("br-marlene", "{}"), ("br-resampled", "{}"), *others}
+    assert list((alone.folder / "traces").iterdir()) == []
+    (costs,) = read_csv(made, "ablation-cost")
+    for method in ("marlene", "br-marlene", "br-resampled"):
+        assert costs[f"{method}, MB"] == f"{peaks[method, '{}']:.0f}"
+    pairs = {row["pairs"]: float(row["MB"]) for row in read_csv(made, "table-pairs-all")}
+    assert 0 < pairs["br-marlene"] < pairs["5 for each label"] < pairs["all pairs"]
+
+
 def test_methods_with_changed_options_beside_the_programs(made):
     rows = {row["method"]: row for row in read_csv(made, "table-programs-yeast")}
     assert len(rows) == 11 + 3 * 2 + 2

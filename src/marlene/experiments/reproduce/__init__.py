@@ -20,8 +20,10 @@ from marlene.experiments.reproduce._words import say
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from marlene.experiments._grid import Run
+    from marlene.experiments._store import ResultStore
 
 __all__ = ["ALL", "TARGETS", "Plan", "ReproduceTarget", "Reproduction", "reproduce"]
 
@@ -72,8 +74,9 @@ def reproduce(
     target
         One of `TARGETS`, or "all".
     out
-        The folder: `index.md`, a page for every target, `tables`, `figures`, and the results in `runs`. What has been
-        run is not run again; tables count every seed that is there.
+        The folder: `index.md`, a page for every target, `tables`, `figures`, and the results in `runs`. Runs whose
+        memory is printed have a process of their own; their results are in `runs/measured`. What has been run is not
+        run again. Tables count every seed that is there.
     runs
         How many seeds; the paper has 30.
     quick
@@ -98,15 +101,23 @@ def reproduce(
     chosen = [TARGETS[name] for name in (TARGETS if target == ALL else [target])]
     plan = Plan.quick_one() if quick else Plan.full(runs, sorted({name for made in chosen for name in made.needs}))
     folder = Path(out)
-    grid = Grid.of(in_order(run for made in chosen for run in made.runs(plan)))
-    store = run_grid(grid, folder / "runs", jobs=jobs, retry_failed=retry_failed, watch=watch)
-    results = Results(store)
+    failures: list[tuple[str, str]] = []
+
+    def carry_out(wanted: Iterable[Run], where: Path, *, measure: bool) -> ResultStore:
+        grid = Grid.of(in_order(wanted))
+        store = run_grid(grid, where, jobs=jobs, retry_failed=retry_failed, measure=measure, watch=watch)
+        keys = {run.key for run in grid.runs()}
+        failed = [row for row in store.rows() if row["key"] in keys and row["status"] != DONE]
+        failures.extend((row["title"], row["error"]) for row in failed)
+        return store
+
+    store = carry_out((run for made in chosen for run in made.runs(plan)), folder / "runs", measure=False)
+    alone = (run for made in chosen for run in made.measured(plan))
+    results = Results(store, carry_out(alone, folder / "runs" / "measured", measure=True))
     for made in chosen:
         page = made.page(plan, results)
         page.write(folder, made.name, " (quick)" if quick else "")
     start = [say("index", "start", version=__version__), *([say("index", "quick")] if quick else [])]
     write_index(folder, TARGETS, start)
-    keys = {run.key for run in grid.runs()}
-    failed = [row for row in store.rows() if row["key"] in keys and row["status"] != DONE]
     pages = (*(folder / f"{made.name}.md" for made in chosen), folder / INDEX)
-    return Reproduction(folder, pages, tuple((row["title"], row["error"]) for row in failed))
+    return Reproduction(folder, pages, tuple(failures))

@@ -40,12 +40,15 @@ class ReproduceTarget:
         Returns the runs that it needs.
     page
         Makes its page from the results.
+    measured
+        Returns the runs whose memory it prints. Each has a process of its own; `Results.measured` has their rows.
     """
 
     name: str
     needs: tuple[str, ...]
     runs: Callable[[Plan], Iterable[Run]]
     page: Callable[[Plan, Results], Page]
+    measured: Callable[[Plan], Iterable[Run]] = lambda _: ()
 
 
 @dataclass(frozen=True)

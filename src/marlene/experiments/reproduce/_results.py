@@ -26,6 +26,8 @@ class Results:
     ----------
     store
         The store.
+    measured
+        The store of the runs that had a process of their own, to measure memory. Default: the same store.
 
     Examples
     --------
@@ -38,7 +40,8 @@ class Results:
     ((1, 2), 0.601)
     """
 
-    def __init__(self, store: ResultStore) -> None:
+    def __init__(self, store: ResultStore, measured: ResultStore | None = None) -> None:
+        self.measured = self if measured is None else Results(measured)
         self._store = store
         self._rows: dict[str, list[dict[str, Any]]] = {}
         for row in store.rows():
