@@ -19,7 +19,7 @@ from marlene.experiments.reproduce._plan import PAPER_DATA_SETS, SETTINGS, compa
 from marlene.experiments.reproduce._results import Results
 from marlene.experiments.reproduce._table import Column, ResultTable, papers
 from marlene.experiments.reproduce.targets import table_pairs, table_programs, table_real, table_synthetic
-from marlene.experiments.reproduce.targets.ablation import GATE, alarmed, rotated, variant
+from marlene.experiments.reproduce.targets.ablation import ALARMED, GATE, ROTATED, UNDISTURBED, VARIANTS
 from marlene.experiments.reproduce.targets.fig_labels import gmean_since_drift
 from marlene.experiments.reproduce.targets.fig_transfer import mean_transfer
 from marlene.experiments.reproduce.targets.table_real import PUBLISHED_ROW, RANKED, RealData
@@ -231,17 +231,18 @@ def test_the_parts_of_marlene_are_compared(made):
     table = {row["variant"]: row for row in read_csv(made, "ablation-micro")}
     assert table["marlene"]["seeds"] == "1, 2"
     for name in ("marlene", "thresholds at 0.5", "br-marlene"):
-        mean = statistics.fmean(found.values(variant(PLAN, "yeast", name), "micro_gmean"))
+        mean = statistics.fmean(found.values(PLAN.real("yeast", *VARIANTS[name]), "micro_gmean"))
         assert table[name]["yeast"] == f"{mean:.3f}"
     assert table["best of any method in the paper"]["yeast"] == "0.724"
     assert len({row["yeast"] for row in table.values()}) > 5
     rows = [row for row in read_csv(made, "ablation-rotated") if row["score"] == "Macro"]
-    means = [statistics.fmean(found.values(rotated(PLAN, "yeast", vote), "macro_gmean")) for vote in GATE]
+    means = [statistics.fmean(found.values(PLAN.real("yeast", *ROTATED[vote]), "macro_gmean")) for vote in GATE]
     assert [rows[0][vote] for vote in GATE] == [f"{mean:.3f}" for mean in means]
     assert rows[0]["gated less the better"] == f"{means[0] - max(means[1:]):.3f}"
     (row,) = [row for row in read_csv(made, "ablation-alarms") if row["score"] == "Macro"]
     without, told = (
-        statistics.fmean(found.values(alarmed(PLAN, "yeast", "marlene", alarms), "macro_gmean")) for alarms in (0, 5)
+        statistics.fmean(found.values(PLAN.real("yeast", *settings["marlene"]), "macro_gmean"))
+        for settings in (UNDISTURBED, ALARMED)
     )
     assert (row["marlene"], row["marlene with"]) == (f"{told - without:.3f}", f"{told:.3f}")
     page = (made.out / "ablation.md").read_text(encoding="utf-8")
@@ -324,9 +325,9 @@ def test_pairs_are_bold_where_they_are_above_br_marlene_with_the_same_base(made)
     page = (made.out / "table-pairs.md").read_text(encoding="utf-8")
     for setting in table_pairs.SETTINGS:
         method, options = setting
-        mean = found.mean(table_pairs.make(PLAN, "yeast", setting), "micro_gmean")
+        mean = found.mean(PLAN.real("yeast", *setting), "micro_gmean")
         base = {"base": "naive-bayes"} if "base" in options else {}
-        alone = found.mean(table_pairs.make(PLAN, "yeast", ("br-marlene", base)), "micro_gmean")
+        alone = found.mean(PLAN.real("yeast", "br-marlene", base), "micro_gmean")
         said = ", ".join([method] * (method != "brpw-marlene") + [f"{n}={v}" for n, v in options.items()])
         assert rows[said]["Micro"] == f"{mean:.3f}"
         (line,) = [line for line in page.splitlines() if line.startswith(f"| {said} |")]

@@ -45,10 +45,12 @@ def figure_style() -> Iterator[None]:
         yield
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of this size in inches, without a window."""
-    made: Any = optional("matplotlib.figure", "experiments", "drawing a figure")
-    return made.Figure(figsize=(width, height), layout="constrained")  # type: ignore[no-any-return]
+@contextlib.contextmanager
+def new_figure(width: float, height: float) -> Iterator[Figure]:
+    """Give an empty figure of this size in inches, without a window, to draw on in the style of all figures."""
+    made = optional("matplotlib.figure", "experiments", "drawing a figure")
+    with figure_style():
+        yield made.Figure(figsize=(width, height), layout="constrained")
 
 
 def save(figure: Figure, folder: Path, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from marlene._common.errors import MarleneError
 from marlene.experiments import paper
@@ -14,10 +14,13 @@ from marlene.streams import synthetic
 from marlene.streams.catalogue import find, local_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    Options = Mapping[str, Any]
 
 WITH_RIVER = "yeast"
-PAPER_DATA_SETS = tuple(row.data_set for row in paper.data_sets())
+PRINTED = {row.data_set: row for row in paper.data_sets()}
+PAPER_DATA_SETS = tuple(PRINTED)
 BR, RESAMPLED = "br-marlene", "br-resampled"
 PROPOSED = tuple(method.name for method in METHODS.values() if method.proposed)
 PUBLISHED = dict(zip(paper.CLOSEST_SETTINGS[::2], paper.CLOSEST_SETTINGS[1::2], strict=True))
@@ -111,14 +114,14 @@ class Plan:
             quick=True,
         )
 
-    def real(self, data_set: str, method: str) -> Run:
-        """Return a run on a data set with default settings."""
-        return Run({"load": data_set} | ({} if self.limit is None else {"limit": self.limit}), method)
+    def real(self, data_set: str, method: str, options: Options | None = None, stream: Options | None = None) -> Run:
+        """Return a run on a data set, with options of the method and further keys of the stream (see `Grid`)."""
+        limited = {} if self.limit is None else {"limit": self.limit}
+        return Run({"load": data_set} | limited | dict(stream or {}), method, dict(options or {}))
 
     def published(self, data_set: str, method: str = BR) -> Run:
         """Return a run with the settings that come closest to the paper's scores."""
-        stream = self.real(data_set, method).stream | {"features": PUBLISHED["--features"]}
-        return Run(stream, method, {"drift": PUBLISHED["--drift"]})
+        return self.real(data_set, method, {"drift": PUBLISHED["--drift"]}, {"features": PUBLISHED["--features"]})
 
     def synthetic(self, drift: str, size: int, method: str, sources: str, *, detector: str = ORACLE) -> Run:
         """Return a run on a synthetic stream; data are drawn anew with every seed."""
@@ -127,8 +130,7 @@ class Plan:
 
     def reaches(self, data_set: str, method: str) -> bool:
         """Tell whether a method is run on a data set at all."""
-        sizes = {row.data_set: row.labels for row in paper.data_sets()}
-        return method not in METHODS or not METHODS[method].pairs or sizes[data_set] <= self.most_labels
+        return method not in METHODS or not METHODS[method].pairs or PRINTED[data_set].labels <= self.most_labels
 
     def real_runs(self) -> Iterator[Run]:
         """Return what the tables of real data need, with default settings."""
@@ -183,5 +185,5 @@ def _examples(run: Run) -> int:
     if "synthetic" in run.stream:
         segments = len(synthetic.synthetic_concepts(run.stream["synthetic"]))
         return segments * len(synthetic.LABELS) * int(run.stream["size"])
-    sizes = {row.data_set: row.examples for row in paper.data_sets()}
-    return min(sizes[run.stream["load"]], run.stream.get("limit") or sizes[run.stream["load"]])
+    examples = PRINTED[run.stream["load"]].examples
+    return min(examples, int(run.stream.get("limit", examples)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scipy import stats
@@ -16,119 +15,102 @@ from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import SCORES, listed, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
-    Known = dict[tuple[str, str, str], float]
-    """A number by row, data set and score."""
+    Setting = tuple[str, dict[str, str], dict[str, object]]
+    """A method, its options, and further keys of the stream."""
+    Scores = dict[tuple[str, str], float]
+    """A number by data set and score."""
 
 NAME = "ablation"
 WHOLE = "marlene"
-VARIANTS: dict[str, tuple[str, dict[str, str]]] = {
-    WHOLE: (WHOLE, {}),
-    "naive Bayes alone": (WHOLE, {"base": "naive-bayes"}),
-    "linear models alone": (WHOLE, {"base": "linear"}),
-    "no transfer": (WHOLE, {"transfer": "own"}),
-    "full vote": (WHOLE, {"transfer": "full"}),
-    "no drift detector": (WHOLE, {"drift": "none"}),
-    "thresholds at 0.5": (WHOLE, {"objective": "none"}),
-    BR: (BR, {}),
-    RESAMPLED: (RESAMPLED, {}),
-    "br-marlene, inheriting trees": (BR, {"base": "inheriting-forest"}),
+VARIANTS: dict[str, Setting] = {
+    WHOLE: (WHOLE, {}, {}),
+    "naive Bayes alone": (WHOLE, {"base": "naive-bayes"}, {}),
+    "linear models alone": (WHOLE, {"base": "linear"}, {}),
+    "no transfer": (WHOLE, {"transfer": "own"}, {}),
+    "full vote": (WHOLE, {"transfer": "full"}, {}),
+    "no drift detector": (WHOLE, {"drift": "none"}, {}),
+    "thresholds at 0.5": (WHOLE, {"objective": "none"}, {}),
+    BR: (BR, {}, {}),
+    RESAMPLED: (RESAMPLED, {}, {}),
+    "br-marlene, inheriting trees": (BR, {"base": "inheriting-forest"}, {}),
 }
 PEERS = (WHOLE, BR, RESAMPLED)
-GATE = {"gated": {}, "own": {"transfer": "own"}, "full": {"transfer": "full"}}
+GATE: dict[str, dict[str, str]] = {"gated": {}, "own": {"transfer": "own"}, "full": {"transfer": "full"}}
+ROTATED: dict[str, Setting] = {vote: (WHOLE, options, {"rotated": True}) for vote, options in GATE.items()}
+"""Three votes while the labels change places in the middle of the stream."""
 ALARMS = 5
+UNDISTURBED: dict[str, Setting] = {name: (name, {"drift": "none"}, {}) for name in PEERS}
+ALARMED: dict[str, Setting] = {name: (name, {"drift": "oracle"}, {"alarms": ALARMS}) for name in PEERS}
+"""Three methods without a drift detector, and with injected false alarms."""
+EXPERIMENTS = (VARIANTS, ROTATED, UNDISTURBED, ALARMED)
 CLOSE, CLEAR = 0.01, 0.03
 
 
 def runs(plan: Plan) -> Iterator[Run]:
-    """Return every variant, the three votes with rotated labels, and three methods with injected false alarms."""
-    for data_set in plan.among():
-        for name in VARIANTS:
-            yield from plan.seeded(variant(plan, data_set, name))
-        for vote in GATE:
-            yield from plan.seeded(rotated(plan, data_set, vote))
-        for method in PEERS:
-            for alarms in (0, ALARMS):
-                yield from plan.seeded(alarmed(plan, data_set, method, alarms))
+    """Return every setting of every experiment."""
+    for data_set, settings in itertools.product(plan.among(), EXPERIMENTS):
+        for setting in settings.values():
+            yield from plan.seeded(plan.real(data_set, *setting))
 
 
 def measured(plan: Plan) -> Iterator[Run]:
     """Return the methods whose cost is compared, once on every data set."""
     for data_set, name in itertools.product(plan.among(), PEERS):
-        yield variant(plan, data_set, name)
-
-
-def variant(plan: Plan, data_set: str, name: str) -> Run:
-    """Return a run of a variant, or of a method it is compared with."""
-    method, options = VARIANTS[name]
-    return replace(plan.real(data_set, method), options=dict(options))
-
-
-def rotated(plan: Plan, data_set: str, vote: str) -> Run:
-    """Return a run on a data set whose labels change places in the middle."""
-    plain = plan.real(data_set, WHOLE)
-    return replace(plain, stream=plain.stream | {"rotated": True}, options=dict(GATE[vote]))
-
-
-def alarmed(plan: Plan, data_set: str, method: str, alarms: int = ALARMS) -> Run:
-    """Return a run without a detector, or with injected false alarms."""
-    plain = plan.real(data_set, method)
-    if alarms == 0:
-        return replace(plain, options={"drift": "none"})
-    return replace(plain, stream=plain.stream | {"alarms": alarms}, options={"drift": "oracle"})
+        yield plan.real(data_set, *VARIANTS[name])
 
 
 def page(plan: Plan, results: Results) -> Page:
     """Return the tables and what they show."""
-
-    def known(names: Iterable[str], run: Callable[[str, str], Run]) -> Known:
-        return {
-            (name, data_set, score): mean
-            for name in names
-            for data_set in plan.among()
-            for score in SCORES
-            if (mean := results.mean(run(data_set, name), score)) is not None
-        }
-
-    parts = known(VARIANTS, lambda data_set, name: variant(plan, data_set, name))
-    votes = known(GATE, lambda data_set, vote: rotated(plan, data_set, vote))
-    without = known(PEERS, lambda data_set, method: alarmed(plan, data_set, method, 0))
-    told = known(PEERS, lambda data_set, method: alarmed(plan, data_set, method))
-    harm = {key: told[key] - without[key] for key in told if key in without}
-    losses = _losses(votes)
-    tables = [_parts_table(plan, results, parts, score) for score in SCORES]
-    tables.append(
-        _by_score(
-            plan,
-            f"{NAME}-rotated",
-            say(NAME, "rotated"),
-            [*(Column(vote, best="max") for vote in GATE), Column("gated less the better", absent="")],
-            lambda *key: [*(votes.get((vote, *key)) for vote in GATE), losses.get(key)],
-            lambda data_set: results.said_seeds(rotated(plan, data_set, vote) for vote in GATE),
-        )
+    parts, votes, without, told = (
+        {name: _scores(plan, results, setting) for name, setting in settings.items()} for settings in EXPERIMENTS
     )
-    tables.append(
-        _by_score(
-            plan,
-            f"{NAME}-alarms",
-            say(NAME, "alarms", alarms=ALARMS),
-            [*(Column(name, best="max") for name in PEERS), *(Column(f"{WHOLE} {w}") for w in ("without", "with"))],
-            lambda *key: [*(harm.get((m, *key)) for m in PEERS), *(by.get((WHOLE, *key)) for by in (without, told))],
-            lambda data_set: results.said_seeds(alarmed(plan, data_set, WHOLE, alarms) for alarms in (0, ALARMS)),
-        )
-    )
-    findings = [*_wins(parts), *_ranks(plan, parts), *_worth(parts), *_rotation(losses), *_harm(harm)]
-    return Page(findings, [*tables, _cost_table(plan, results)], notes=plan.notes(NAME, alarms=ALARMS))
+    worth = {
+        name: _above(parts[WHOLE], parts[name])
+        for name, (method, *_) in VARIANTS.items()
+        if method == WHOLE and name != WHOLE
+    }
+    better = {key: max(own, votes["full"][key]) for key, own in votes["own"].items() if key in votes["full"]}
+    losses = _above(votes["gated"], better)
+    harm = {name: _above(told[name], without[name]) for name in PEERS}
+    rotated = {Column(vote, best="max"): votes[vote] for vote in GATE}
+    alarmed = {Column(name, best="max"): harm[name] for name in PEERS}
+    beside = {Column(f"{WHOLE} without"): without[WHOLE], Column(f"{WHOLE} with"): told[WHOLE]}
+    rotated[Column("gated less the better", absent="")] = losses
+    tables = [
+        *(_parts_table(plan, results, parts, score) for score in SCORES),
+        _by_score(plan, results, "rotated", rotated, ROTATED.values()),
+        _by_score(plan, results, "alarms", alarmed | beside, (UNDISTURBED[WHOLE], ALARMED[WHOLE])),
+        _cost_table(plan, results),
+    ]
+    findings = [*_wins(parts[WHOLE]), *_ranks(plan, parts), *_means("worth", "*{}*", worth)]
+    findings += [*_rotation(losses), *_means("harm", "`{}`", harm)]
+    return Page(findings, tables, notes=plan.notes(NAME, alarms=ALARMS))
 
 
-def _parts_table(plan: Plan, results: Results, known: Known, score: str) -> ResultTable:
+def _scores(plan: Plan, results: Results, setting: Setting) -> Scores:
+    """Return the mean scores of a setting on every data set on which it was run."""
+    return {
+        (data_set, score): mean
+        for data_set, score in itertools.product(plan.among(), SCORES)
+        if (mean := results.mean(plan.real(data_set, *setting), score)) is not None
+    }
+
+
+def _above(scores: Scores, others: Scores) -> Scores:
+    """Return by how much scores are above others, where both are known."""
+    return {key: value - others[key] for key, value in scores.items() if key in others}
+
+
+def _parts_table(plan: Plan, results: Results, parts: dict[str, Scores], score: str) -> ResultTable:
     names = plan.among()
     rows: list[list[Value]] = []
-    for name in VARIANTS:
-        there = [known.get((name, data_set, score)) for data_set in names]
+    for name, setting in VARIANTS.items():
+        there = [parts[name].get((data_set, score)) for data_set in names]
         mean = statistics.fmean(value for value in there if value is not None) if None not in there else None
-        rows.append([name, *there, mean, results.said_seeds(variant(plan, data_set, name) for data_set in names)])
+        seeds = results.said_seeds(plan.real(data_set, *setting) for data_set in names)
+        rows.append([name, *there, mean, seeds])
     best = [_best_in_paper(name, score) for name in names]
     rows.append(["best of any method in the paper", *best, statistics.fmean(best), ""])
     short = SCORES[score]
@@ -137,35 +119,25 @@ def _parts_table(plan: Plan, results: Results, known: Known, score: str) -> Resu
 
 
 def _by_score(
-    plan: Plan,
-    name: str,
-    caption: str,
-    columns: list[Column],
-    cells: Callable[[str, str], list[Value]],
-    seeds: Callable[[str], str],
+    plan: Plan, results: Results, name: str, columns: Mapping[Column, Scores], settings: Collection[Setting]
 ) -> ResultTable:
-    """Return a table with a row for every data set and score."""
-    rows: list[list[Value]] = [
-        [data_set, short, *cells(data_set, score), seeds(data_set)]
-        for data_set in plan.among()
-        for score, short in SCORES.items()
-    ]
+    """Return a table with a row for every data set and score, and the seeds of these settings."""
+    rows: list[list[Value]] = []
+    for data_set, (score, short) in itertools.product(plan.among(), SCORES.items()):
+        seeds = results.said_seeds(plan.real(data_set, *setting) for setting in settings)
+        rows.append([data_set, short, *(values.get((data_set, score)) for values in columns.values()), seeds])
     every = [Column("data set"), Column("score"), *columns, Column("seeds")]
-    return ResultTable(name, caption, every, rows, compared="rows")
+    return ResultTable(f"{NAME}-{name}", say(NAME, name, alarms=ALARMS), every, rows, compared="rows")
 
 
 def _cost_table(plan: Plan, results: Results) -> ResultTable:
     columns = [Column("data set"), *(Column(f"{name}, CPU s", 2) for name in PEERS)]
     columns += [Column(f"{name}, MB", 0) for name in PEERS]
-    rows: list[list[Value]] = [
-        [data_set]
-        + [
-            results.measured.mean(variant(plan, data_set, name), column)
-            for column in ("learn_seconds", "peak_rss_mb")
-            for name in PEERS
-        ]
-        for data_set in plan.among()
-    ]
+    rows: list[list[Value]] = []
+    for data_set in plan.among():
+        runs_here = [plan.real(data_set, *VARIANTS[name]) for name in PEERS]
+        costs = itertools.product(("learn_seconds", "peak_rss_mb"), runs_here)
+        rows.append([data_set, *(results.measured.mean(run, column) for column, run in costs)])
     return ResultTable(f"{NAME}-cost", say(NAME, "cost"), columns, rows)
 
 
@@ -173,74 +145,49 @@ def _best_in_paper(data_set: str, score: str) -> float:
     return paper.best(data_set)[paper.SCORES.index(score)]
 
 
-def _losses(votes: Known) -> dict[tuple[str, str], float]:
-    """Return for data sets and scores by how much the gate is above the better of its alternatives."""
-    keys = [(data_set, score) for vote, data_set, score in votes if vote == "gated"]
-    return {
-        key: votes["gated", *key] - max(votes["own", *key], votes["full", *key])
-        for key in keys
-        if all((vote, *key) in votes for vote in GATE)
-    }
-
-
-def _means(differences: Known, row: str) -> str:
-    """Return the mean differences of a row over the data sets, by score; nothing if there are none."""
-    by = [[d for (name, _, of), d in differences.items() if (name, of) == (row, score)] for score in SCORES]
-    return " / ".join(f"{statistics.fmean(values):+.3f}" for values in by if values)
-
-
-def _wins(known: Known) -> Iterator[str]:
-    differences = {
-        f"{data_set} {SCORES[score]}": value - _best_in_paper(data_set, score)
-        for (name, data_set, score), value in known.items()
-        if name == WHOLE
-    }
-    if not differences:
+def _wins(whole: Scores) -> Iterator[str]:
+    best = {key: _best_in_paper(*key) for key in whole}
+    if not whole:
         yield say(NAME, "none")
         return
-    lost = [f"{cell} ({by:+.3f})" for cell, by in differences.items() if by <= 0]
-    yield say(NAME, "wins", won=len(differences) - len(lost), count=len(differences), lost=listed(lost))
+    lost = [
+        f"{data_set} {SCORES[score]} ({by:+.3f})" for (data_set, score), by in _above(whole, best).items() if by <= 0
+    ]
+    yield say(NAME, "wins", won=len(whole) - len(lost), count=len(whole), lost=listed(lost))
 
 
-def _ranks(plan: Plan, known: Known) -> Iterator[str]:
-    parts = []
+def _ranks(plan: Plan, parts: dict[str, Scores]) -> Iterator[str]:
+    shown = []
     for score, short in SCORES.items():
-        rows = [[known.get((name, data_set, score)) for name in PEERS] for data_set in plan.among()]
+        rows = [[parts[name].get((data_set, score)) for name in PEERS] for data_set in plan.among()]
         complete = [row for row in rows if None not in row]
         if complete:
             ranks = stats.rankdata([[-(value or 0.0) for value in row] for row in complete], axis=1).mean(axis=0)
-            shown = (f"`{name}` {rank:.2f}" for name, rank in zip(PEERS, ranks, strict=True))
-            parts.append(f"{short}: {', '.join(shown)}")
-    if parts:
-        yield say(NAME, "ranks", "; ".join(parts))
+            each = (f"`{name}` {rank:.2f}" for name, rank in zip(PEERS, ranks, strict=True))
+            shown.append(f"{short}: {', '.join(each)}")
+    if shown:
+        yield say(NAME, "ranks", "; ".join(shown))
 
 
-def _worth(known: Known) -> Iterator[str]:
-    gains = {
-        (name, data_set, score): known[WHOLE, data_set, score] - value
-        for (name, data_set, score), value in known.items()
-        if VARIANTS[name][0] == WHOLE and name != WHOLE and (WHOLE, data_set, score) in known
-    }
-    parts = [f"*{name}* {_means(gains, name)}" for name in VARIANTS if _means(gains, name)]
-    if parts:
-        yield say(NAME, "worth", "; ".join(parts))
-
-
-def _rotation(losses: dict[tuple[str, str], float]) -> Iterator[str]:
+def _rotation(losses: Scores) -> Iterator[str]:
     if losses:
         (data_set, score), by = min(losses.items(), key=lambda item: item[1])
-        close, worse = (
-            sum(loss >= -CLOSE for loss in losses.values()),
-            sum(loss <= -CLEAR for loss in losses.values()),
-        )
+        close = sum(loss >= -CLOSE for loss in losses.values())
+        worse = sum(loss <= -CLEAR for loss in losses.values())
         sizes = {"near": CLOSE, "clear": CLEAR, "close": close, "worse": worse, "count": len(losses)}
         yield say(NAME, "rotation", worst=f"{data_set} {SCORES[score]}", by=by, **sizes)
 
 
-def _harm(harm: Known) -> Iterator[str]:
-    parts = [f"`{method}` {_means(harm, method)}" for method in PEERS if _means(harm, method)]
-    if parts:
-        yield say(NAME, "harm", alarms=ALARMS, shown="; ".join(parts))
+def _means(key: str, form: str, differences: dict[str, Scores]) -> Iterator[str]:
+    """Say the mean differences over the data sets, score by score, of every row that has any."""
+    shown = []
+    for name, found in differences.items():
+        by = [[value for (_, of), value in found.items() if of == score] for score in SCORES]
+        if found:
+            means = " / ".join(f"{statistics.fmean(values):+.3f}" for values in by if values)
+            shown.append(f"{form.format(name)} {means}")
+    if shown:
+        yield say(NAME, key, alarms=ALARMS, shown="; ".join(shown))
 
 
 TARGET = ReproduceTarget(NAME, PAPER_DATA_SETS, runs, page, measured)

@@ -80,8 +80,7 @@ def shares(results: Results, run: Run) -> Shares | None:
 
 
 def _draw(found: Found, drifts: set[int]) -> Figure:
-    with drawing.figure_style():
-        figure = drawing.new_figure(9, 3.4)
+    with drawing.new_figure(9, 3.4) as figure:
         panels = figure.subplots(1, len(found), sharey=True)
         for place, (axes, (title, by_method)) in enumerate(zip(panels, found.items(), strict=True)):
             for method, curve in by_method.items():

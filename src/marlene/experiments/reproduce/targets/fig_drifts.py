@@ -38,8 +38,7 @@ def page(plan: Plan, results: Results) -> Page:
     """Draw when the labels of Yeast, and of a synthetic stream with known drifts, were found to drift."""
     title, synthetic = known(plan)
     real = plan.real(WITH_RIVER, BR)
-    with drawing.figure_style():
-        figure = drawing.new_figure(10, 4.2)
+    with drawing.new_figure(10, 4.2) as figure:
         left, right = figure.subplots(1, 2, width_ratios=(3, 2))
         counts = _timeline(left, results, real, "Yeast")
         _timeline(right, results, synthetic, title)

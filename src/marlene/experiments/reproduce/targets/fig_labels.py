@@ -114,9 +114,8 @@ def page(plan: Plan, results: Results) -> Page:
 
 
 def _draw(plan: Plan, found: Found) -> Figure:
-    with drawing.figure_style():
-        rows = -(-len(plan.panels) // 2)
-        figure = drawing.new_figure(11, 0.55 + 2.05 * rows)
+    rows = -(-len(plan.panels) // 2)
+    with drawing.new_figure(11, 0.55 + 2.05 * rows) as figure:
         axes = figure.subplots(rows, 4, squeeze=False).ravel()
         for place, ((stream, label), settings) in enumerate(found.items()):
             _panel(axes[place], stream, label, settings)

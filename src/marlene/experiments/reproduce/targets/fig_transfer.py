@@ -24,8 +24,7 @@ def page(plan: Plan, results: Results) -> Page:
     """Draw the matrix of transfer at the end of Yeast and of a synthetic stream with similar sources."""
     synthetic, real = plan.transfer_streams(BR).items()
     told = []
-    with drawing.figure_style():
-        figure = drawing.new_figure(11, 4.6)
+    with drawing.new_figure(11, 4.6) as figure:
         panels = figure.subplots(1, 2, width_ratios=(1, 1.15))
         for axes, (title, run) in zip(panels, (real, synthetic), strict=True):
             found = mean_transfer(results, run)

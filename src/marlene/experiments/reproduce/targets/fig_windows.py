@@ -29,8 +29,7 @@ def page(plan: Plan, results: Results) -> Page:
     """Draw the windowed G-Means of all methods on Yeast."""
     every = {method: results.mean_steps(plan.real(WITH_RIVER, method)) for method in compared()}
     steps = {method: found for method, found in every.items() if len(found)}
-    with drawing.figure_style():
-        figure = drawing.new_figure(11, 4.2)
+    with drawing.new_figure(11, 4.2) as figure:
         panels = figure.subplots(1, len(SCORES))
         for place, (axes, short) in enumerate(zip(panels, SCORES.values(), strict=True)):
             for method, found in steps.items():

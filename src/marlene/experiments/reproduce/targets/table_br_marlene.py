@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, RESAMPLED, Plan
-from marlene.experiments.reproduce._real_findings import NEAR
+from marlene.experiments.reproduce._real_findings import NEAR, PUBLISHED_ROW
 from marlene.experiments.reproduce._table import Column, ResultTable, Value, papers
 from marlene.experiments.reproduce._words import SCORES, listed, say
+from marlene.experiments.reproduce.targets.table_real import RealData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 NAME = "table-br-marlene"
-SETTINGS = {"default": Plan.real, "published": Plan.published}
+SETTINGS: dict[str, Callable[[Plan, str, str], Run]] = {"default": Plan.real, "published": Plan.published}
 
 
 def runs(plan: Plan) -> Iterator[Run]:
@@ -30,7 +31,8 @@ def runs(plan: Plan) -> Iterator[Run]:
 
 def page(plan: Plan, results: Results) -> Page:
     """Return a table for each of the settings."""
-    findings = [_judgement(plan, results, setting) for setting in SETTINGS]
+    real = RealData(plan, results)
+    findings = [_judgement(*item) for item in zip(SETTINGS, map(real.over_paper, (BR, PUBLISHED_ROW)), strict=True)]
     tables = [_table(plan, results, setting) for setting in SETTINGS]
     return Page(findings, tables, notes=plan.notes(NAME, settings=" ".join(paper.CLOSEST_SETTINGS)))
 
@@ -53,14 +55,8 @@ def _table(plan: Plan, results: Results, setting: str) -> ResultTable:
     return ResultTable(f"{NAME}-{setting}", caption, columns, rows)
 
 
-def _judgement(plan: Plan, results: Results, setting: str) -> str:
+def _judgement(setting: str, differences: dict[str, float]) -> str:
     """Say in which cells BR-MARLENE is above the paper, and in which clearly below."""
-    differences = {
-        f"{data_set} {short}": ours - (paper.score(BR, data_set, score) or 0.0)
-        for data_set in plan.data_sets
-        for score, short in SCORES.items()
-        if (ours := results.mean(SETTINGS[setting](plan, data_set, BR), score)) is not None
-    }
     if not differences:
         return say(NAME, "none", setting=setting)
     above = sum(by > 0 for by in differences.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marlene.experiments import paper
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 
 NAME = "table-pairs"
 PAIRS = PROPOSED[1]
-LIMITS = {"yeast": None, "slashdot": None, "tmc2007": 3_000}
-"""The data sets with every combination, and how many examples of each; None for all."""
+LIMITS: dict[str, dict[str, int]] = {"yeast": {}, "slashdot": {}, "tmc2007": {"limit": 3_000}}
+"""The data sets with every combination, and how many examples of each are used."""
 MOST_SEEDS = 5
 CHOICES = {
     "combine": ("predicted", "marginal"),
@@ -47,23 +46,17 @@ EVERYWHERE: dict[str, Setting] = {
 }
 
 
-def make(plan: Plan, data_set: str, setting: Setting, limit: int | None = None) -> Run:
-    """Return the run of a setting on a data set."""
-    run = replace(plan.real(data_set, setting[0]), options=setting[1])
-    return run if limit is None else replace(run, stream=run.stream | {"limit": limit})
-
-
 def runs(plan: Plan) -> Iterator[Run]:
     """Return every combination on a few data sets."""
     for data_set in plan.among(tuple(LIMITS)):
         for setting in SETTINGS:
-            yield from plan.seeded(make(plan, data_set, setting, LIMITS[data_set]), MOST_SEEDS)
+            yield from plan.seeded(plan.real(data_set, *setting, LIMITS[data_set]), MOST_SEEDS)
 
 
 def measured(plan: Plan) -> Iterator[Run]:
     """Return three settings on all data sets, once."""
     for data_set, setting in itertools.product(plan.among(), EVERYWHERE.values()):
-        yield make(plan, data_set, setting)
+        yield plan.real(data_set, *setting)
 
 
 def page(plan: Plan, results: Results) -> Page:
@@ -82,8 +75,8 @@ def _combinations(plan: Plan, results: Results, data_set: str) -> ResultTable:
     bold = set()
     for i, setting in enumerate(SETTINGS):
         method, options = setting
-        run = make(plan, data_set, setting, limit)
-        alone = make(plan, data_set, (BR, BAYES if "base" in options else {}), limit)
+        run = plan.real(data_set, *setting, limit)
+        alone = plan.real(data_set, BR, BAYES if "base" in options else {}, limit)
         for j, score in enumerate(SCORES, start=1):
             value, without = results.mean(run, score), results.mean(alone, score)
             if method == PAIRS and value is not None and without is not None and value > without:
@@ -91,7 +84,7 @@ def _combinations(plan: Plan, results: Results, data_set: str) -> ResultTable:
         words = [*([method] if method != PAIRS else []), *(f"{name}={value}" for name, value in options.items())]
         cells = [results.cell(run, score) for score in SCORES]
         rows.append([", ".join(words), *cells, results.said_seeds([run])])
-    examples = "" if limit is None else f", the first {limit:,} examples"
+    examples = f", the first {limit['limit']:,} examples" if limit else ""
     caption = say(NAME, "caption", data_set=data_set, examples=examples)
     columns = [Column("setting"), *(Column(short) for short in SCORES.values()), Column("seeds")]
     return ResultTable(f"{NAME}-{data_set}", caption, columns, rows, bold=bold)
@@ -109,7 +102,7 @@ def _ahead(data_set: str, table: ResultTable) -> str:
 def _all_sets(plan: Plan, results: Results) -> ResultTable:
     rows: list[list[Value]] = []
     for data_set, (name, setting) in itertools.product(plan.among(), EVERYWHERE.items()):
-        run = make(plan, data_set, setting)
+        run = plan.real(data_set, *setting)
         peak, base = (results.measured.mean(run, column) for column in ("peak_rss_mb", "base_rss_mb"))
         cells = [results.measured.mean(run, column) for column in (*SCORES, "models", "learn_seconds")]
         rows.append([data_set, name, *cells, None if peak is None or base is None else peak - base])

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from marlene.experiments import paper
-from marlene.experiments._grid import Run
-from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results
+from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._real_findings import NEAR
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import SCORES, code, say
@@ -49,16 +48,11 @@ def variants() -> dict[str, tuple[str, dict[str, Any]]]:
     return found
 
 
-def make(plan: Plan, data_set: str, method: str, options: dict[str, Any]) -> Run:
-    """Return the run of a method with all features numeric, as in the published programs."""
-    return Run(plan.real(data_set, method).stream | {"features": "numeric"}, method, options)
-
-
 def runs(plan: Plan) -> Iterator[Run]:
-    """Return every variant on the data sets on which the programs were run."""
+    """Return every variant on the data sets on which the programs were run, like them with numeric features only."""
     for data_set in plan.among(DATA_SETS):
         for method, options in variants().values():
-            yield from plan.seeded(make(plan, data_set, method, options), MOST_SEEDS)
+            yield from plan.seeded(plan.real(data_set, method, options, {"features": "numeric"}), MOST_SEEDS)
 
 
 def page(plan: Plan, results: Results) -> Page:
@@ -78,7 +72,7 @@ def _table(plan: Plan, results: Results, data_set: str) -> tuple[ResultTable, li
     rows: list[list[Value]] = []
     far = []
     for name, (method, options) in variants().items():
-        run = make(plan, data_set, method, options)
+        run = plan.real(data_set, method, options, {"features": "numeric"})
         program = paper.program_scores().get((method, data_set), ())
         ours = [results.mean(run, score) for score in SCORES]
         if any(mean is not None and abs(mean - theirs) > NEAR for mean, theirs in zip(ours, program, strict=False)):

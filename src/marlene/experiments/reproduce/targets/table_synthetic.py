@@ -117,13 +117,14 @@ def page(plan: Plan, results: Results) -> Page:
     return Page(found, tables, notes=plan.notes(NAME, source_size=plan.source_size))
 
 
+def _printed(score: str) -> dict[tuple[tuple[str, int | None], Setting], float]:
+    """Return the ranks that the paper prints, by stream and setting."""
+    rows = [row for row in paper.synthetic_ranks() if row.score == score]
+    return {((row.drift, row.size), (row.method, row.sources)): row.rank for row in rows}
+
+
 def _ranks_table(data: SyntheticData, score: str, name: str, how: str) -> ResultTable:
-    printed = {
-        ((row.drift, row.size), (row.method, row.sources)): row.rank
-        for row in paper.synthetic_ranks()
-        if row.score == score
-    }
-    ranks, average = data.ranks(score), data.average(score)
+    printed, ranks, average = _printed(score), data.ranks(score), data.average(score)
     rows: list[list[Value]] = []
     for stream in data.plan.synthetic_streams():
         found = ranks.get(stream, {})
@@ -159,14 +160,11 @@ def _findings(data: SyntheticData, how: str) -> Iterator[str]:
     single, pairs = PROPOSED
     parts, correlations, first, ahead = [], [], [], []
     for score, short in SCORES.items():
-        average, printed = data.average(score), {}
-        for row in paper.synthetic_ranks():
-            if (row.score, row.drift) == (score, AVERAGE):
-                printed[row.method, row.sources] = row.rank
+        average, printed = data.average(score), _printed(score)
         order = sorted(SETTINGS, key=average.__getitem__)
         first.append(order[0])
-        both = ([ranks[setting] for setting in SETTINGS] for ranks in (average, printed))
-        correlations.append(f"{float(stats.kendalltau(*both).statistic):.2f}")
+        theirs = [printed[(AVERAGE, None), setting] for setting in average]
+        correlations.append(f"{float(stats.kendalltau(list(average.values()), theirs).statistic):.2f}")
         shown = ", ".join(f"{setting_name(*setting)} {average[setting]:.2f}" for setting in order)
         parts.append(f"{short}-G-Mean: {shown}")
         ahead += [
