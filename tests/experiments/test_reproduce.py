@@ -16,13 +16,13 @@ from marlene.experiments import reproduce as package
 from marlene.experiments._perform import perform
 from marlene.experiments.reproduce import TARGETS, Plan, reproduce
 from marlene.experiments.reproduce._plan import PAPER_DATA_SETS, SETTINGS, compared, in_order
+from marlene.experiments.reproduce._real_data import PUBLISHED_ROW, RANKED, RealData
 from marlene.experiments.reproduce._results import Results
 from marlene.experiments.reproduce._table import Column, ResultTable, papers
 from marlene.experiments.reproduce.targets import table_pairs, table_programs, table_real, table_synthetic
 from marlene.experiments.reproduce.targets.ablation import ALARMED, GATE, ROTATED, UNDISTURBED, VARIANTS
 from marlene.experiments.reproduce.targets.fig_labels import gmean_since_drift
 from marlene.experiments.reproduce.targets.fig_transfer import mean_transfer
-from marlene.experiments.reproduce.targets.table_real import PUBLISHED_ROW, RANKED, RealData
 from marlene.experiments.reproduce.targets.table_synthetic import SyntheticData
 from marlene.experiments.statistics import friedman_over_time
 from marlene.learners import METHODS as KNOWN
@@ -271,7 +271,7 @@ def test_synthetic_settings_are_compared_on_the_seeds_they_share(made, tmp_path)
     assert list(data.ranks("micro_gmean")["AA", 10].values()) == expected.tolist()
     wanted = PLAN.synthetic("AA", 10, "brpw-marlene", "none")
     assert (
-        data.mean(("AA", 10), ("brpw-marlene", "none"), "micro_gmean")
+        data.cell(("AA", 10), ("brpw-marlene", "none"), "micro_gmean")
         == Results(whole).values(wanted, "micro_gmean")[0]
     )
 

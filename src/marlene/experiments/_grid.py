@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,31 +140,20 @@ class Grid:
         evaluation: Mapping[str, int] | None = None,
         where: str = "grid",
     ) -> None:
-        self._where = where
         chosen = _mapping(evaluation or {}, f"{where}, evaluation")
         _check(chosen, EVALUATION, f"{where}, evaluation")
-        every_seed = self._seeds(seeds)
-        every_stream = [
-            stream
-            for i, given in enumerate(_list(streams, f"{where}, streams"), start=1)
-            for stream in _streams(given, f"{where}, stream {i}")
-        ]
-        every_method = [
-            method
-            for i, given in enumerate(_list(methods, f"{where}, methods"), start=1)
-            for method in _methods(given, f"{where}, method {i}")
-        ]
-        runs = [
+        every_seed = _seeds(seeds, f"{where}, seeds")
+        every_stream = _every(streams, _streams, f"{where}, stream")
+        every_method = _every(methods, _methods, f"{where}, method")
+        self._runs = _distinct(
             Run(stream, name, options, seed, chosen)
             for stream, (name, options), seed in itertools.product(every_stream, every_method, every_seed)
-        ]
-        for run in runs:
+        )
+        for run in self._runs:
             if run.options.get("drift") == ORACLE and not run.stream.keys() & {"synthetic", "rotated", "alarms"}:
                 raise MarleneError(f"{where}: {run.title}: drift = {ORACLE!r} needs a synthetic stream")
             if run.stream.get("alarms", 0) not in range(BURST // 2):
                 raise MarleneError(f"{where}: alarms must be a number from 0 to {BURST // 2 - 1}")
-        # The same twice is the same run.
-        self._runs = list({run.key: run for run in runs}.values())
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Grid:
@@ -195,25 +184,33 @@ class Grid:
         ['majority on yeast, seed 1', 'ebr on imdb, seed 1']
         """
         grid = cls.__new__(cls)
-        grid._runs = list({run.key: run for run in runs}.values())  # noqa: SLF001 (a grid's own)
+        grid._runs = _distinct(runs)  # noqa: SLF001 (a grid's own)
         return grid
 
     def runs(self) -> list[Run]:
         """Return all runs: stream by stream, method by method, seed by seed."""
         return list(self._runs)
 
-    def _seeds(self, seeds: object) -> list[int]:
-        if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds > 0:
-            return list(range(1, seeds + 1))
-        if isinstance(seeds, Sequence) and seeds and all(type(seed) is int and seed >= 0 for seed in seeds):
-            return list(seeds)
-        raise MarleneError(f"{self._where}, seeds: expected a number of seeds or a list of them, not {seeds!r}")
+
+def _distinct(runs: Iterable[Run]) -> list[Run]:
+    """Return every run once."""
+    return list({run.key: run for run in runs}.values())
 
 
-def _list(value: object, where: str) -> Sequence[Any]:
-    if isinstance(value, str) or not isinstance(value, Sequence) or not value:
-        raise MarleneError(f"{where}: expected a list with at least one entry")
-    return value
+def _seeds(seeds: object, where: str) -> list[int]:
+    if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds > 0:
+        return list(range(1, seeds + 1))
+    if isinstance(seeds, Sequence) and seeds and all(type(seed) is int and seed >= 0 for seed in seeds):
+        return list(seeds)
+    raise MarleneError(f"{where}: expected a number of seeds or a list of them, not {seeds!r}")
+
+
+def _every(given: object, read: Callable[[dict[str, Any], str], list[Any]], where: str) -> list[Any]:
+    """Return everything that the entries of a list stand for, in order."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise MarleneError(f"{where}s: expected a list with at least one entry")
+    names = [f"{where} {number}" for number in range(1, len(given) + 1)]
+    return [one for entry, name in zip(given, names, strict=True) for one in read(_mapping(entry, name), name)]
 
 
 def _mapping(value: object, where: str) -> dict[str, Any]:
@@ -236,8 +233,7 @@ def _combinations(given: Mapping[str, Any], names: Sequence[str]) -> list[dict[s
     return [dict(given) | dict(zip(lists, chosen, strict=True)) for chosen in itertools.product(*lists.values())]
 
 
-def _streams(given: object, where: str) -> list[dict[str, Any]]:
-    stream = _mapping(given, where)
+def _streams(stream: dict[str, Any], where: str) -> list[dict[str, Any]]:
     if ("load" in stream) == ("synthetic" in stream):
         raise MarleneError(f"{where}: expected either load or synthetic")
     if "load" in stream:
@@ -259,8 +255,7 @@ def _streams(given: object, where: str) -> list[dict[str, Any]]:
     return several
 
 
-def _methods(given: object, where: str) -> list[tuple[str, dict[str, Any]]]:
-    method = _mapping(given, where)
+def _methods(method: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]]]:
     name = method.pop("name", None)
     if not isinstance(name, str):
         raise MarleneError(f"{where}: expected a name, see `marlene methods`")

@@ -72,8 +72,8 @@ def perform(run: Run, *, rows_only: bool = False) -> Outcome:
 def failed(run: Run, error: BaseException, started: str | None = None) -> Outcome:
     """Return the outcome of a run that failed."""
     text = "".join(traceback.format_exception(error))
-    row = describe(run, started or _now())
-    return Outcome(row | {"status": FAILED, "error": f"{type(error).__name__}: {error}", "traceback": text})
+    told = {"status": FAILED, "error": f"{type(error).__name__}: {error}", "traceback": text}
+    return Outcome(describe(run, started or _now()) | told, {})
 
 
 def describe(run: Run, started: str) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def in_this_process(store: ResultStore, runs: Sequence[Run]) -> Events:
     """Carry out one run after the other."""
     for run in runs:
         yield run, False
-        store.keep(perform(run))
+        store.add(*perform(run))
         yield run, True
 
 
@@ -107,7 +107,7 @@ class _Crew:
                     worker = self._carry_out(run, worker) or self._carry_out(run, None)
                     if worker is None and not self._stopped:
                         error = WorkerDiedError("its process died twice: it was killed, or memory ran out")
-                        self._store.keep(failed(run, error))
+                        self._store.add(*failed(run, error))
                     self.events.put((run, True))
                 if self._measure:
                     self._end(worker)
@@ -164,7 +164,8 @@ def serve(folder: str, rows_only: bool) -> None:
     store = ResultStore(folder)
     while True:
         outcome = perform(Run(**json.loads(orders.get())), rows_only=rows_only)
-        print(store.keep(outcome), file=answers, flush=True)
+        store.add(*outcome)
+        print(outcome.row["key"], file=answers, flush=True)
 
 
 def _read(orders: queue.SimpleQueue[str]) -> None:
@@ -200,5 +201,5 @@ def on_cluster(store: ResultStore, runs: Sequence[Run], address: str) -> Events:
                 raise gone
             run = running.pop(future)
             wrong = future.exception()
-            store.keep(failed(run, wrong) if wrong else future.result())
+            store.add(*(failed(run, wrong) if wrong else future.result()))
             yield run, True

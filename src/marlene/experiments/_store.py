@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
 DONE, FAILED = "done", "failed"
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What is kept of a run: a row of plain values, and arrays."""
 
     row: dict[str, Any]
-    traces: Arrays = field(default_factory=dict)
+    traces: Arrays
 
 
 class ResultStore:
@@ -67,11 +65,6 @@ class ResultStore:
                 np.savez_compressed(file, allow_pickle=False, **traces)
         with atomic_write(self._row(row["key"])) as file:
             file.write(dump_json(dict(row), indent=1).encode())
-
-    def keep(self, outcome: Outcome) -> str:
-        """Add a run and return its key."""
-        self.add(outcome.row, outcome.traces)
-        return str(outcome.row["key"])
 
     def row(self, key: str) -> dict[str, Any]:
         """Return the row of a run; a score that is not defined is None."""

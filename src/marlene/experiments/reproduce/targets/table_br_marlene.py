@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, RESAMPLED, Plan
-from marlene.experiments.reproduce._real_findings import NEAR, PUBLISHED_ROW
+from marlene.experiments.reproduce._real_data import NEAR, PUBLISHED_ROW, RealData
 from marlene.experiments.reproduce._table import Column, ResultTable, Value, papers
 from marlene.experiments.reproduce._words import SCORES, listed, say
-from marlene.experiments.reproduce.targets.table_real import RealData
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
-from marlene.experiments.reproduce._real_findings import NEAR
+from marlene.experiments.reproduce._real_data import NEAR
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import SCORES, code, say
 from marlene.learners import METHODS

@@ -67,14 +67,9 @@ class SyntheticData:
         ranks = self.ranks(score).values()
         return {setting: statistics.fmean(found[setting] for found in ranks) for setting in SETTINGS if ranks}
 
-    def mean(self, stream: Stream, setting: Setting, score: str) -> float | None:
-        """Return the mean of a score over the seeds that all settings have."""
-        return self.results.mean(self.run(stream, setting), score, self.seeds(stream))
-
-    def failed(self, stream: Stream, setting: Setting) -> str | None:
-        """Return "failed" for a setting that failed with every seed, else None."""
-        cell = self.results.cell(self.run(stream, setting), paper.SCORES[0])
-        return cell if isinstance(cell, str) else None
+    def cell(self, stream: Stream, setting: Setting, score: str) -> float | str | None:
+        """Return the mean of a score over the seeds that all settings have; "failed" or None as of `Results.cell`."""
+        return self.results.cell(self.run(stream, setting), score, self.seeds(stream))
 
     def run(self, stream: Stream, setting: Setting) -> Run:
         """Return the run of a setting on a stream."""
@@ -127,8 +122,8 @@ def _ranks_table(data: SyntheticData, score: str, name: str, how: str) -> Result
     printed, ranks, average = _printed(score), data.ranks(score), data.average(score)
     rows: list[list[Value]] = []
     for stream in data.plan.synthetic_streams():
-        found = ranks.get(stream, {})
-        ours = [found.get(setting, data.failed(stream, setting)) for setting in SETTINGS]
+        ours: list[Value] = [*ranks.get(stream, {}).values()]
+        ours = ours or [data.cell(stream, setting, score) for setting in SETTINGS]
         theirs = [printed.get((stream, setting)) for setting in SETTINGS]
         rows.append([*stream, *ours, *theirs, seeds_in_words(data.seeds(stream))])
     theirs = [printed.get(((AVERAGE, None), setting)) for setting in SETTINGS]
@@ -144,9 +139,8 @@ def _ranks_table(data: SyntheticData, score: str, name: str, how: str) -> Result
 def _means_table(data: SyntheticData, score: str) -> ResultTable:
     rows: list[list[Value]] = []
     for stream in data.plan.synthetic_streams():
-        seeds = data.seeds(stream)
-        cells = [data.results.cell(data.run(stream, setting), score, seeds) for setting in SETTINGS]
-        rows.append([*stream, *cells, seeds_in_words(seeds)])
+        cells = [data.cell(stream, setting, score) for setting in SETTINGS]
+        rows.append([*stream, *cells, seeds_in_words(data.seeds(stream))])
     columns = [Column("drift"), Column("size"), *(Column(setting_name(*s), 4, best="max") for s in SETTINGS)]
     short = SCORES[score]
     caption = say(NAME, "means", short=short)
@@ -185,8 +179,8 @@ def _sizes(data: SyntheticData) -> Iterator[str]:
         gains: dict[int, list[float]] = {}
         for stream in data.plan.synthetic_streams():
             for score in SCORES:
-                with_them, without = (data.mean(stream, (method, s), score) for s in ("similar", "none"))
-                if with_them is not None and without is not None:
+                with_them, without = (data.cell(stream, (method, s), score) for s in ("similar", "none"))
+                if isinstance(with_them, float) and isinstance(without, float):
                     gains.setdefault(stream[1], []).append(with_them - without)
         if gains:
             means = {size: statistics.fmean(found) for size, found in gains.items()}

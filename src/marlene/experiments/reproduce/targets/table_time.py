@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results
 from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, PROPOSED, WITH_RIVER, Plan, compared
+from marlene.experiments.reproduce._real_data import RealData
 from marlene.experiments.reproduce._table import beside_paper
 from marlene.experiments.reproduce._words import listed, say
-from marlene.experiments.reproduce.targets.table_real import RealData
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
