@@ -17,9 +17,9 @@ from marlene.learners import (
     create,
 )
 from marlene.learners.baselines._chain import chain_order
+from marlene.learners.baselines._committee_learner import as_probabilities, normalised
 from marlene.learners.baselines._goowe import least_squares_weights
 from marlene.learners.baselines._pruned_sets import decomposed, kept_sets
-from marlene.learners.baselines._shares import as_probabilities, normalised
 from marlene.streams import Feature, Stream
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import contents, drifting

@@ -15,7 +15,7 @@ from marlene.learners import (
     PrunedSets,
 )
 from marlene.learners.baselines._chain import chain_order
-from marlene.learners.baselines._shares import as_probabilities
+from marlene.learners.baselines._committee_learner import as_probabilities
 from marlene.trees import HoeffdingForest
 from tests.naive.ensembles import NaiveADWINBagging, NaiveBagging, NaiveGOOWE
 from tests.naive.members import NaiveChain, NaivePrunedSets, NaiveRelevance

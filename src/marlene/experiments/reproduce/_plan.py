@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -134,16 +135,12 @@ class Plan:
 
     def real_runs(self) -> Iterator[Run]:
         """Return what the tables of real data need, with default settings."""
-        for data_set in self.data_sets:
-            for method in compared():
-                if self.reaches(data_set, method):
-                    yield from self.seeded(self.real(data_set, method))
+        cells = itertools.product(self.data_sets, compared())
+        return self.seeded(self.real(*cell) for cell in cells if self.reaches(*cell))
 
     def synthetic_runs(self, streams: Iterable[tuple[str, int]]) -> Iterator[Run]:
         """Return both proposed methods with all sources on these types and sizes, with true drifts signalled."""
-        for stream in streams:
-            for setting in SETTINGS:
-                yield from self.seeded(self.synthetic(*stream, *setting))
+        return self.seeded(self.synthetic(*stream, *setting) for stream in streams for setting in SETTINGS)
 
     def transfer_streams(self, method: str) -> dict[str, Run]:
         """Return the runs whose transfer is drawn, by title: one synthetic stream, and Yeast."""
@@ -153,9 +150,7 @@ class Plan:
 
     def transfer_runs(self) -> Iterator[Run]:
         """Return what the figures of transfer need."""
-        for method in PROPOSED:
-            for run in self.transfer_streams(method).values():
-                yield from self.seeded(run)
+        return self.seeded(run for method in PROPOSED for run in self.transfer_streams(method).values())
 
     def synthetic_streams(self) -> list[tuple[str, int]]:
         """Return type and size of every synthetic stream, in the order of the paper's table."""
@@ -165,10 +160,11 @@ class Plan:
         """Return the data sets for what goes beyond the paper's tables: those that are there, or Yeast alone."""
         return [name for name in names if name in ((WITH_RIVER,) if self.quick else self.data_sets)]
 
-    def seeded(self, run: Run, most: int | None = None) -> Iterator[Run]:
-        """Return a run with every seed (or so many), or once if its outcome does not depend on the seed."""
-        for seed in self.seeds[: most if METHODS[run.method].random else 1]:
-            yield replace(run, seed=seed)
+    def seeded(self, runs: Iterable[Run], most: int | None = None) -> Iterator[Run]:
+        """Return runs with every seed (or so many); a run whose outcome does not depend on the seed only once."""
+        for run in runs:
+            for seed in self.seeds[: most if METHODS[run.method].random else 1]:
+                yield replace(run, seed=seed)
 
     def notes(self, page: str, **named: object) -> list[str]:
         """Return the notes of a page, and one for every data set that is not there."""

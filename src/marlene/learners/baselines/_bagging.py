@@ -12,8 +12,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.states import arrays_under, require, with_prefix
 from marlene.drift import DRIFT, ADWINBank
 from marlene.kernels.bagging import draw_weights
-from marlene.learners.baselines._committee_learner import BLOCK, CommitteeLearner, blocks
-from marlene.learners.baselines._shares import as_probabilities, normalised
+from marlene.learners.baselines._committee_learner import BLOCK, CommitteeLearner, as_probabilities, blocks, normalised
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

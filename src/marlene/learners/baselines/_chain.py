@@ -18,13 +18,10 @@ from marlene.learners.input._rows import dense_row
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from river.base import Classifier as RiverClassifier
-
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
-    from marlene.learners.baselines._committee import Keys
+    from marlene.learners.baselines._committee import Base, Keys
     from marlene.learners.classifiers._classifiers import Classifiers
-    from marlene.learners.classifiers._protocol import ClassifierBank
 
 BINARY = 2
 
@@ -53,7 +50,7 @@ class ClassifierChain(BasedTransformation):
 
     name = "chain"
 
-    base: str | ClassifierBank | RiverClassifier = FOREST
+    base: Base = FOREST
 
     def committee(self, size: int) -> Committee:
         """Return untrained members."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from marlene.learners.classifiers._protocol import ClassifierBank
 
     Keys = npt.NDArray[np.uint64]
+    Base = str | ClassifierBank | RiverClassifier
 
 
 class Committee(ABC):
@@ -196,7 +197,7 @@ class Transformation(ABC):
 class BasedTransformation(Transformation):
     """A transformation into tasks for base classifiers; `base` is one of its parameters."""
 
-    base: str | ClassifierBank | RiverClassifier
+    base: Base
 
     def __post_init__(self) -> None:
         make_base(self.base)

@@ -10,8 +10,7 @@ import numpy as np
 from marlene._common.checks import whole_number
 from marlene._common.labels import UNKNOWN
 from marlene._common.states import arrays_under, require, restored_array, with_prefix
-from marlene.learners.baselines._committee_learner import BLOCK, CommitteeLearner, blocks
-from marlene.learners.baselines._shares import as_probabilities, normalised
+from marlene.learners.baselines._committee_learner import BLOCK, CommitteeLearner, as_probabilities, blocks, normalised
 from marlene.learners.input._rows import joined, restored_rows, slice_rows
 
 if TYPE_CHECKING:

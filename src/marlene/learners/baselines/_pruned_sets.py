@@ -18,13 +18,10 @@ from marlene.learners.input._rows import joined, repeated, restored_rows, slice_
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from river.base import Classifier as RiverClassifier
-
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
-    from marlene.learners.baselines._committee import Keys
+    from marlene.learners.baselines._committee import Base, Keys
     from marlene.learners.classifiers._classifiers import Classifiers
-    from marlene.learners.classifiers._protocol import ClassifierBank
 
 LabelSet = frozenset[int]
 
@@ -66,7 +63,7 @@ class PrunedSets(BasedTransformation):
     buffer: int = 100
     most: int = 10
     parts: int | None = None
-    base: str | ClassifierBank | RiverClassifier = FOREST
+    base: Base = FOREST
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,11 +92,9 @@ def kept_sets(counts: Mapping[LabelSet, int], most: int) -> list[LabelSet]:
     [[0]]
     """
     frequent = sorted(counts, key=lambda labels: -counts[labels])
-    threshold = 1
-    kept = [labels for labels in frequent if counts[labels] > threshold]
-    while len(kept) > most:
-        threshold += 1
-        kept = [labels for labels in frequent if counts[labels] > threshold]
+    # What is as rare as the first set beyond `most` goes too.
+    rare = max(1, counts[frequent[most]]) if len(frequent) > most else 1
+    kept = [labels for labels in frequent if counts[labels] > rare]
     return kept or frequent[:most]
 
 
@@ -201,9 +196,8 @@ class SetsCommittee(ClassifiersCommittee):
                 flat_weights[first : first + len(own)] = weight
         given = rows if len(flat_classes) == n else repeated(rows, np.repeat(np.arange(n), times))
         votes = self.classifiers.run(self.ids[m], given, flat_classes, flat_weights)[firsts, 0]
-        if not isinstance(
-            self.classifiers, ForestClassifiers
-        ):  # one against the rest votes for classes without a set, too
+        if not isinstance(self.classifiers, ForestClassifiers):
+            # One against the rest votes for classes without a set, too.
             votes = votes[:, : len(member.sets)]
             votes = votes / np.maximum(votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         scores = np.zeros((n, self.n_labels))

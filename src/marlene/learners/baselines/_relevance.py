@@ -11,11 +11,9 @@ from marlene.learners.baselines._committee import BasedTransformation, Classifie
 from marlene.learners.classifiers._bases import FOREST
 
 if TYPE_CHECKING:
-    from river.base import Classifier as RiverClassifier
-
     from marlene._common.arrays import Floats, Ints, Labels
     from marlene.kernels.rows import Rows
-    from marlene.learners.classifiers._protocol import ClassifierBank
+    from marlene.learners.baselines._committee import Base
 
 
 @dataclass(eq=False, repr=False)
@@ -43,7 +41,7 @@ class BinaryRelevanceTrees(BasedTransformation):
 
     name = "binary-relevance"
 
-    base: str | ClassifierBank | RiverClassifier = FOREST
+    base: Base = FOREST
 
     def committee(self, size: int) -> Committee:
         """Return untrained members."""

@@ -11,7 +11,7 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.states import plain, require
 from marlene.kernels.rows import Rows
-from marlene.learners.input._matrices import arranged, as_csr, refuse_all_missing
+from marlene.learners.input._rows import arranged, as_csr, refuse_all_missing
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence

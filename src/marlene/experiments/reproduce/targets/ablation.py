@@ -50,9 +50,8 @@ CLOSE, CLEAR = 0.01, 0.03
 
 def runs(plan: Plan) -> Iterator[Run]:
     """Return every setting of every experiment."""
-    for data_set, settings in itertools.product(plan.among(), EXPERIMENTS):
-        for setting in settings.values():
-            yield from plan.seeded(plan.real(data_set, *setting))
+    settings = [setting for experiment in EXPERIMENTS for setting in experiment.values()]
+    return plan.seeded(plan.real(data_set, *setting) for data_set in plan.among() for setting in settings)
 
 
 def measured(plan: Plan) -> Iterator[Run]:

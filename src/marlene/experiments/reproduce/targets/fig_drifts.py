@@ -30,7 +30,7 @@ def known(plan: Plan) -> tuple[str, Run]:
 
 def runs(plan: Plan) -> Iterator[Run]:
     """Return BR-MARLENE on Yeast with every seed, and once on the synthetic stream."""
-    yield from plan.seeded(plan.real(WITH_RIVER, BR))
+    yield from plan.seeded([plan.real(WITH_RIVER, BR)])
     yield known(plan)[1]
 
 

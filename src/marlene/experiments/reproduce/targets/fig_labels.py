@@ -55,8 +55,7 @@ class Curves:
 
     def parts(self) -> list[slice]:
         """Return the examples of every concept of the label."""
-        ends = [0, *self.drifts, self.values.shape[1]]
-        return [slice(begin, end) for begin, end in itertools.pairwise(ends)]
+        return concepts(self.drifts, self.values.shape[1])
 
     def mean_of_part(self, first: float, last: float) -> float:
         """Return the mean from one share of every concept to another (0 is its start, 1 its end)."""
@@ -65,6 +64,11 @@ class Curves:
             length = part.stop - part.start
             chosen.append(self.values[:, part][:, int(first * length) : max(1, int(last * length))])
         return float(np.concatenate(chosen, axis=1).mean())
+
+
+def concepts(drifts: Sequence[int], examples: int) -> list[slice]:
+    """Return the examples of every concept of a label."""
+    return [slice(begin, end) for begin, end in itertools.pairwise([0, *drifts, examples])]
 
 
 def gmean_since_drift(pred: Array, truth: Array, drifts: Sequence[int]) -> Floats:
@@ -76,14 +80,13 @@ def gmean_since_drift(pred: Array, truth: Array, drifts: Sequence[int]) -> Float
     array([0., 1., 0., 0.])
     """
     values = np.zeros(len(truth))
-    ends = [0, *drifts, len(truth)]
-    for begin, end in itertools.pairwise(ends):
-        right, positive = pred[begin:end] == truth[begin:end], truth[begin:end] == 1
+    for part in concepts(drifts, len(truth)):
+        right, positive = pred[part] == truth[part], truth[part] == 1
         rates = []
         for of_class in (positive, ~positive):
             seen = np.cumsum(of_class)
             rates.append(np.divide(np.cumsum(right & of_class), seen, out=np.zeros(len(seen)), where=seen > 0))
-        values[begin:end] = np.sqrt(rates[0] * rates[1])
+        values[part] = np.sqrt(rates[0] * rates[1])
     return values
 
 

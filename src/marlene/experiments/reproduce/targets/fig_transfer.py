@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,13 +45,13 @@ def mean_transfer(results: Results, run: Run) -> tuple[Floats, list[tuple[str, s
     traces = results.traces(run, "transfer", "transfer_from")
     if not traces:
         return None
-    givers = list(dict.fromkeys(tuple(map(str, giver)) for found in traces for giver in found["transfer_from"]))
-    givers.sort(key=lambda giver: giver[0])  # stable: the target, whose name is empty, comes first
+    every = [[(str(stream), str(label)) for stream, label in found["transfer_from"]] for found in traces]
+    # Sorting is stable: the target, whose name is empty, comes first, and labels keep their order.
+    givers = sorted(dict.fromkeys(itertools.chain(*every)), key=lambda giver: giver[0])
     total = np.zeros((traces[0]["transfer"].shape[0], len(givers)))
-    for found in traces:
-        for column, giver in enumerate(found["transfer_from"]):
-            total[:, givers.index(tuple(map(str, giver)))] += found["transfer"][:, column]
-    return total / len(traces), [(giver[0], giver[1]) for giver in givers]
+    for found, own in zip(traces, every, strict=True):
+        total[:, [givers.index(giver) for giver in own]] += found["transfer"]
+    return total / len(traces), givers
 
 
 def _heat_map(axes: Axes, matrix: Floats, givers: list[tuple[str, str]], title: str) -> Any:  # noqa: ANN401
@@ -63,21 +64,17 @@ def _heat_map(axes: Axes, matrix: Floats, givers: list[tuple[str, str]], title: 
     axes.set_yticks(range(len(labels)), labels)
     names = [label if not stream else f"{stream} {label}" for stream, label in givers]
     axes.set_xticks(range(len(givers)), names, rotation=90)
-    for place in range(len(labels)):
-        axes.add_patch(_box(place, givers.index(("", labels[place]))))
+    patches: Any = optional("matplotlib.patches", "experiments", "drawing a figure")
+    for row, label in enumerate(labels):
+        corner = (givers.index(("", label)) - 0.5, row - 0.5)
+        box = patches.Rectangle(corner, 1, 1, fill=False, edgecolor=drawing.INK, linewidth=1.3, clip_on=False)
+        axes.add_patch(box)
     for edge in range(1, len(givers)):
         if givers[edge][0] != givers[edge - 1][0]:
             axes.axvline(edge - 0.5, color="white", linewidth=4)
     axes.tick_params(length=0)
     axes.set(title=title, ylabel="label that is predicted", xlabel="label that was learnt")
     return image
-
-
-def _box(row: int, column: int) -> Any:  # noqa: ANN401
-    patches: Any = optional("matplotlib.patches", "experiments", "drawing a figure")
-    return patches.Rectangle(
-        (column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=drawing.INK, linewidth=1.3, clip_on=False
-    )
 
 
 def _own_share(matrix: Floats, givers: list[tuple[str, str]], title: str) -> str:

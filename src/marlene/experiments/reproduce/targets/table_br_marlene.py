@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,8 @@ SETTINGS: dict[str, Callable[[Plan, str, str], Run]] = {"default": Plan.real, "p
 
 def runs(plan: Plan) -> Iterator[Run]:
     """Return both methods with both settings on every data set."""
-    for data_set in plan.data_sets:
-        for make in SETTINGS.values():
-            for method in (BR, RESAMPLED):
-                yield from plan.seeded(make(plan, data_set, method))
+    cells = itertools.product(plan.data_sets, SETTINGS.values(), (BR, RESAMPLED))
+    return plan.seeded(make(plan, data_set, method) for data_set, make, method in cells)
 
 
 def page(plan: Plan, results: Results) -> Page:

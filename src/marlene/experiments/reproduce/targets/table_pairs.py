@@ -48,9 +48,8 @@ EVERYWHERE: dict[str, Setting] = {
 
 def runs(plan: Plan) -> Iterator[Run]:
     """Return every combination on a few data sets."""
-    for data_set in plan.among(tuple(LIMITS)):
-        for setting in SETTINGS:
-            yield from plan.seeded(plan.real(data_set, *setting, LIMITS[data_set]), MOST_SEEDS)
+    cells = itertools.product(plan.among(tuple(LIMITS)), SETTINGS)
+    return plan.seeded((plan.real(name, *setting, LIMITS[name]) for name, setting in cells), MOST_SEEDS)
 
 
 def measured(plan: Plan) -> Iterator[Run]:

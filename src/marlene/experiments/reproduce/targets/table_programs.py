@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 import sys
@@ -28,6 +29,7 @@ NAME = "table-programs"
 DATA_SETS = tuple(dict.fromkeys(data_set for _, data_set in paper.program_scores()))
 SPARSE = "slashdot"
 MOST_SEEDS = 5
+NUMERIC = {"features": "numeric"}
 CHANGES: dict[str, list[dict[str, Any]]] = {
     "pruned-sets": [{"parts": 0}, {"parts": 0, "variance_floor": 0}],
     "multi-target": [{"grace_period": 10**9}],
@@ -50,9 +52,9 @@ def variants() -> dict[str, tuple[str, dict[str, Any]]]:
 
 def runs(plan: Plan) -> Iterator[Run]:
     """Return every variant on the data sets on which the programs were run, like them with numeric features only."""
-    for data_set in plan.among(DATA_SETS):
-        for method, options in variants().values():
-            yield from plan.seeded(plan.real(data_set, method, options, {"features": "numeric"}), MOST_SEEDS)
+    cells = itertools.product(plan.among(DATA_SETS), variants().values())
+    every = (plan.real(data_set, method, options, NUMERIC) for data_set, (method, options) in cells)
+    return plan.seeded(every, MOST_SEEDS)
 
 
 def page(plan: Plan, results: Results) -> Page:
@@ -72,7 +74,7 @@ def _table(plan: Plan, results: Results, data_set: str) -> tuple[ResultTable, li
     rows: list[list[Value]] = []
     far = []
     for name, (method, options) in variants().items():
-        run = plan.real(data_set, method, options, {"features": "numeric"})
+        run = plan.real(data_set, method, options, NUMERIC)
         program = paper.program_scores().get((method, data_set), ())
         ours = [results.mean(run, score) for score in SCORES]
         if any(mean is not None and abs(mean - theirs) > NEAR for mean, theirs in zip(ours, program, strict=False)):

@@ -26,8 +26,7 @@ NAME = "table-real"
 def runs(plan: Plan) -> Iterator[Run]:
     """Return all methods with default settings, and BR-MARLENE with the published ones."""
     yield from plan.real_runs()
-    for data_set in plan.data_sets:
-        yield from plan.seeded(plan.published(data_set))
+    yield from plan.seeded(map(plan.published, plan.data_sets))
 
 
 def page(plan: Plan, results: Results) -> Page:

@@ -53,9 +53,8 @@ def _findings(ours: Times, theirs: Times) -> Iterator[str]:
         return
     median = statistics.median(both)
     yield say(NAME, "ratio", count=len(both), least=both[0], most=both[-1], median=median)
-    by_name: dict[str, dict[str, float]] = {}
-    for (method, name), seconds in ours.items():
-        by_name.setdefault(name, {})[method] = seconds
+    names = dict.fromkeys(name for _, name in ours)
+    by_name = {name: {method: ours[method, on] for method, on in ours if on == name} for name in names}
     fastest, slowest = (
         "; ".join(f"`{chosen(found, key=found.__getitem__)}` on {name}" for name, found in by_name.items())
         for chosen in (min, max)
