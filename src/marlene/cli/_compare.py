@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,25 +47,21 @@ def compare(
         create(name)
     settings = {"labels": label_choice(labels), "features": features, "limit": limit}
     given = {name: value for name, value in settings.items() if value is not None}
-    runs = Grid.of(
-        Run({"load": stream} | given, name, seed=seed)
-        for stream in streams
-        for name in names
-        for seed in range(1, seeds + 1)
-    ).runs()
+    cells = itertools.product(streams, names, range(1, seeds + 1))
+    grid = Grid.of(Run({"load": stream} | given, name, seed=seed) for stream, name, seed in cells)
     interrupted = False
     with tempfile.TemporaryDirectory(prefix="marlene-compare-") as folder:
         try:
             with display() as watch:
-                run_grid(Grid.of(runs), folder, jobs=jobs, measure=True, watch=watch)
+                run_grid(grid, folder, jobs=jobs, measure=True, watch=watch)
         except KeyboardInterrupt:
             interrupted = True
         kept = {row["key"]: row for row in ResultStore(folder).rows()}
-    rows = [kept[run.key] for run in runs if run.key in kept]
+    rows = [kept[run.key] for run in grid.runs() if run.key in kept]
     if json:
         print(dump_json(as_json(rows)))
     else:
-        print_tables(Console(), runs, rows)
+        print_tables(Console(), grid.runs(), rows)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     if any(row["status"] != DONE for row in rows):

@@ -108,22 +108,20 @@ class _LiveBoard:
             return Group()
         ended = progress.done + progress.failed
         line = Table.grid(padding=(0, 1))
-        left = None
-        if progress.seconds_left is not None:
-            left = max(0.0, progress.seconds_left - (time.monotonic() - self._since))
-        line.add_row(ProgressBar(ended + progress.left, ended, width=40), Text(_counts(progress, left)))
+        counts = Text(_counts(progress, time.monotonic() - self._since))
+        line.add_row(ProgressBar(ended + progress.left, ended, width=40), counts)
         return Group(line, *(Text(f"  {title}", "dim", no_wrap=True) for title in progress.running))
 
 
-def _counts(progress: GridProgress, seconds_left: float | None) -> str:
+def _counts(progress: GridProgress, age: float = 0.0) -> str:
+    """Return progress that was told `age` seconds ago in words."""
     text = f"{progress.done} done, {progress.failed} failed, {progress.left} left"
-    return text if seconds_left is None or not progress.left else f"{text}, {_duration(seconds_left)} to go"
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
+    if progress.seconds_left is None or not progress.left:
+        return text
+    minutes, rest = divmod(round(max(0.0, progress.seconds_left - age)), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    duration = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{text}, {duration} to go"
 
 
 def _print_line(progress: GridProgress) -> None:
@@ -131,7 +129,7 @@ def _print_line(progress: GridProgress) -> None:
     if row is None:
         return
     outcome = row["error"] or ", ".join(f"{heading} {number(row[key]):{form}}" for heading, key, _, form in COLUMNS)
-    print(f"{_counts(progress, progress.seconds_left)}: {row['title']}: {outcome}", file=sys.stderr, flush=True)
+    print(f"{_counts(progress)}: {row['title']}: {outcome}", file=sys.stderr, flush=True)
 
 
 def error_of(row: Row) -> str:

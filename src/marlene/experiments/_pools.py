@@ -27,7 +27,7 @@ from marlene.experiments._store import ResultStore
 from marlene.learners import create
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 Events = Generator[tuple[Run, bool], None, None]
 
@@ -64,10 +64,7 @@ def in_processes(store: ResultStore, runs: Sequence[Run], jobs: int, measure: bo
     together: dict[str, list[Run]] = {}
     for run in runs:
         together.setdefault(run.group if measure else run.key, []).append(run)
-    groups: queue.SimpleQueue[list[Run]] = queue.SimpleQueue()
-    for group in together.values():
-        groups.put(group)
-    crew = _Crew(store, measure, groups)
+    crew = _Crew(store, measure, iter(together.values()))
     threads = [threading.Thread(target=crew.work, daemon=True) for _ in range(min(jobs, len(together)))]
     for thread in threads:
         thread.start()
@@ -86,9 +83,9 @@ def in_processes(store: ResultStore, runs: Sequence[Run], jobs: int, measure: bo
 
 
 class _Crew:
-    """Threads that take groups of runs from a list, each with a worker process that carries the runs out."""
+    """Threads that share groups of runs, each with a worker process that carries the runs out."""
 
-    def __init__(self, store: ResultStore, measure: bool, groups: queue.SimpleQueue[list[Run]]) -> None:
+    def __init__(self, store: ResultStore, measure: bool, groups: Iterator[list[Run]]) -> None:
         self.events: queue.SimpleQueue[tuple[Run, bool] | Exception] = queue.SimpleQueue()
         self._store = store
         self._measure = measure
@@ -101,8 +98,8 @@ class _Crew:
         """Carry out groups until none is left."""
         worker = None
         try:
-            while not self._stopped:
-                for run in self._groups.get_nowait():
+            for group in self._groups:  # one iterator for all threads
+                for run in group:
                     self.events.put((run, False))
                     worker = self._carry_out(run, worker) or self._carry_out(run, None)
                     if worker is None and not self._stopped:
@@ -112,8 +109,6 @@ class _Crew:
                 if self._measure:
                     self._end(worker)
                     worker = None
-        except queue.Empty:
-            pass
         except Exception as error:  # noqa: BLE001 (told by the thread that waits)
             self.events.put(error)
         self._end(worker)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -93,8 +94,7 @@ def run_grid(
         statuses = store.statuses()
         over = {DONE} if retry_failed else {DONE, FAILED}
         todo = [run for run in runs if statuses.get(run.key) not in over]
-        before = [statuses[run.key] for run in runs if statuses.get(run.key) in over]
-        counts = {status: before.count(status) for status in (DONE, FAILED)}
+        counts = Counter(statuses[run.key] for run in runs if statuses.get(run.key) in over)
         began, left, seconds_left = time.monotonic(), len(todo), None
         tell = watch or (lambda _: None)
         tell(GridProgress(counts[DONE], counts[FAILED], left))

@@ -185,11 +185,8 @@ def best(data_set: str) -> tuple[float, ...]:
     >>> best("yeast"), best("enron")
     ((0.567, 0.724, 0.697), ())
     """
-    columns = [
-        [row.value for row in real_data() if (row.score, row.data_set) == (score, data_set) and row.value is not None]
-        for score in SCORES
-    ]
-    return tuple(max(column) for column in columns if column)
+    every = [scores(method, data_set) for method in dict.fromkeys(row.method for row in real_data())]
+    return tuple(max(column) for column in zip(*filter(None, every), strict=True))
 
 
 def _rows(name: str) -> list[list[str]]:

@@ -13,7 +13,7 @@ from marlene._common.files import atomic_write
 from marlene.learners import METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Floats
 
-FORMATS = ("png", "svg", "pdf")
 INK, FAINT = "#222222", "#8a8a8a"
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
 ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
@@ -55,10 +54,10 @@ def new_figure(width: float, height: float) -> Iterator[Figure]:
 
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write NAME.png, NAME.svg and NAME.pdf; the same figure gives the same bytes on any day."""
-    undated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    for kind in FORMATS:
-        with figure_style(), atomic_write(folder / f"{name}.{kind}") as file:
-            figure.savefig(file, format=kind, metadata=undated[kind], facecolor="white")
+    undated: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    for suffix, metadata in undated.items():
+        with figure_style(), atomic_write(folder / f"{name}.{suffix}") as file:
+            figure.savefig(file, format=suffix, metadata=metadata, facecolor="white")
 
 
 def colour_of(name: str) -> str:
@@ -102,7 +101,7 @@ def leave_out_starts(axes: Axes, curves: Sequence[Floats]) -> None:
     axes.set_ylim(max(0.0, low - 0.05), min(1.01, high + 0.05))
 
 
-def mark_drifts(axes: Axes, times: Any, **options: Any) -> None:  # noqa: ANN401
+def mark_drifts(axes: Axes, times: Iterable[int]) -> None:
     """Draw a line where a label drifts."""
     for time in times:
-        axes.axvline(time, color=INK, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1, **options)
+        axes.axvline(time, color=INK, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)

@@ -99,9 +99,8 @@ class Plan:
     @classmethod
     def quick_one(cls) -> Plan:
         """Return the smallest plan with every part: Yeast, two further data sets if they are here, one seed."""
-        others = [name for name in PAPER_DATA_SETS if name != WITH_RIVER and local_file(name) is not None]
         left_out = "not part of a quick reproduction, or not on this machine"
-        there = (WITH_RIVER, *[name for name in ("slashdot", "reuters") if name in others])
+        there = (WITH_RIVER, *[name for name in ("slashdot", "reuters") if local_file(name) is not None])
         return cls(
             seeds=(1,),
             data_sets=tuple(name for name in PAPER_DATA_SETS if name in there),

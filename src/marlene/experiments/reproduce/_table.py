@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 Value = str | float | int | None
 NOT_RUN = "not run"
+PAPER = "(paper)"
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "±": r"$\pm$", "×": r"$\times$",
@@ -42,6 +44,11 @@ class Column:
     digits: int = 3
     absent: str = NOT_RUN
     best: Literal["max", "min", ""] = ""
+
+    @property
+    def is_paper(self) -> bool:
+        """Whether it holds what the paper prints."""
+        return self.heading.endswith(PAPER)
 
 
 @dataclass(frozen=True)
@@ -87,7 +94,7 @@ class ResultTable:
             groups = [[(i, j) for i in range(len(self.rows))] for j, column in enumerate(self.columns) if column.best]
         else:
             groups = [
-                [(i, j) for j, column in enumerate(self.columns) if column.best and is_paper(column) == papers]
+                [(i, j) for j, column in enumerate(self.columns) if column.best and column.is_paper == papers]
                 for i in range(len(self.rows))
                 for papers in (False, True)
             ]
@@ -187,14 +194,6 @@ def beside_paper(
     return ResultTable(name, caption, [*described, *([Column("seeds")] if seeds else [])], cells)
 
 
-def is_paper(column: Column) -> bool:
-    """Tell whether a column holds what the paper prints."""
-    return column.heading.endswith(PAPER)
-
-
-PAPER = "(paper)"
-
-
 def papers(heading: str, digits: int = 3, best: Literal["max", "min", ""] = "") -> Column:
     """Return the column of the paper's own numbers beside the column with this heading.
 
@@ -214,5 +213,4 @@ def in_latex(text: str) -> str:
     >>> in_latex("macro_gmean ± 5 %")
     'macro\\_gmean $\\pm$ 5 \\%'
     """
-    text = text.replace("χ²", "\0")
-    return "".join(LATEX.get(letter, letter) for letter in text).replace("\0", LATEX["χ²"])
+    return re.sub("|".join(map(re.escape, LATEX)), lambda found: LATEX[found[0]], text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,12 @@ from marlene.learners import METHODS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from marlene._common.arrays import Floats, Ints
 
-    Found = dict[str, dict[str, "Shares | None"]]
+    Found = dict[str, dict[str, "Shares"]]
+    """What was recorded, by stream and method; methods that were not run are absent."""
 
 NAME = "fig-aswr"
 SETTLED = 0.05
@@ -54,13 +55,19 @@ class Shares:
         later: Floats = self.values.mean(axis=0)[self.at > SETTLED * self.at[-1]]
         return later
 
+    def summary(self) -> list[float]:
+        """Return mean, least and last of these, and the ratio with uniform weights."""
+        later = self.settled()
+        return [float(later.mean()), float(later.min()), float(later[-1]), self.even]
+
 
 def page(plan: Plan, results: Results) -> Page:
     """Return the weight of transfer on one synthetic stream and on Yeast."""
     found: Found = {}
     for method in PROPOSED:
         for title, run in plan.transfer_streams(method).items():
-            found.setdefault(title, {})[method] = shares(results, run)
+            one = shares(results, run)
+            found.setdefault(title, {}).update({method: one} if one else {})
     synthetic, _ = plan.transfer_streams(PROPOSED[0]).values()
     drifts = {time for row in results.rows(synthetic) for times in row["true_drifts"].values() for time in times}
     figure = Drawn(NAME, say(NAME, "caption"), _draw(found, drifts))
@@ -84,8 +91,9 @@ def _draw(found: Found, drifts: set[int]) -> Figure:
         panels = figure.subplots(1, len(found), sharey=True)
         for place, (axes, (title, by_method)) in enumerate(zip(panels, found.items(), strict=True)):
             for method, curve in by_method.items():
-                if curve is not None:
-                    _curve(axes, method, curve)
+                colour = drawing.colour_of(method)
+                drawing.draw_band(axes, curve.at, curve.values, color=colour)
+                axes.axhline(curve.even, color=colour, linestyle=(0, (4, 3)), linewidth=1, alpha=0.7)
             if place == 0:
                 drawing.mark_drifts(axes, drifts)
                 axes.set_ylabel("average source weight ratio")
@@ -100,33 +108,22 @@ def _draw(found: Found, drifts: set[int]) -> Figure:
 
 def _lowest(found: Found) -> float:
     """Return where the axis begins: a tenth below all that comes after the start, where nothing has weight yet."""
-    curves = [curve for by_method in found.values() for curve in by_method.values() if curve is not None]
+    curves = [curve for by_method in found.values() for curve in by_method.values()]
     return max(0.0, min((float(curve.settled().min()) for curve in curves), default=0.1) - 0.1)
-
-
-def _curve(axes: Axes, method: str, curve: Shares) -> None:
-    colour = drawing.colour_of(method)
-    drawing.draw_band(axes, curve.at, curve.values, color=colour)
-    axes.axhline(curve.even, color=colour, linestyle=(0, (4, 3)), linewidth=1, alpha=0.7)
 
 
 def _table(found: Found) -> ResultTable:
     rows: list[list[Value]] = []
-    for title, by_method in found.items():
-        for method, curve in by_method.items():
-            if curve is None:
-                rows.append([title, method, None, None, None, None, "none"])
-                continue
-            later = curve.settled()
-            numbers = [float(later.mean()), float(later.min()), float(later[-1]), curve.even]
-            rows.append([title, method, *numbers, seeds_in_words(curve.seeds)])
+    for title, method in itertools.product(found, PROPOSED):
+        curve = found[title].get(method)
+        numbers = curve.summary() if curve else [None] * 4
+        rows.append([title, method, *numbers, seeds_in_words(curve.seeds if curve else ())])
     headings = ("stream", "method", "mean", "least", "at the end", "uniform weights", "seeds")
     return ResultTable(NAME, say(NAME, "table"), [Column(heading) for heading in headings], rows)
 
 
 def _findings(found: Found) -> Iterator[str]:
-    for title, by_method in found.items():
-        there = {method: curve for method, curve in by_method.items() if curve is not None}
+    for title, there in found.items():
         if len(there) < len(PROPOSED):
             yield say(NAME, "none", title=title, names=" and ".join(m for m in PROPOSED if m not in there))
             continue

@@ -72,14 +72,13 @@ def _timeline(axes: Axes, results: Results, run: Run, title: str) -> dict[str, i
     givers = results.traces(run, "transfer_from")[0]["transfer_from"]
     labels = [str(label) for stream, label in givers if not stream]
     counts = dict.fromkeys(labels, 0)
-    true_drifts = rows[0]["true_drifts"]
     for number, row in enumerate(rows):
         lift = 0.5 * ((number + 0.5) / len(rows) - 0.5)
         for label, times in row["found_drifts"].items():
             y = labels.index(label)
             counts[label] += len(times)
             axes.plot(times, [y + lift] * len(times), "o", color=drawing.VERMILION, markersize=4.5, alpha=0.7, mew=0)
-    for label, times in true_drifts.items():
+    for label, times in rows[0]["true_drifts"].items():
         axes.plot(times, [labels.index(label)] * len(times), "|", color=drawing.INK, markersize=13, mew=1.2)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -93,10 +92,9 @@ def _delays(results: Results, run: Run, title: str) -> list[str]:
     for row in results.rows(run):
         reported = row["found_drifts"]
         for label, times in row["true_drifts"].items():
-            ends = [*times, row["examples"]]
             true += len(times)
             alarms += len(reported.get(label, []))
-            for begin, end in itertools.pairwise(ends):
+            for begin, end in itertools.pairwise([*times, row["examples"]]):
                 hits = [time for time in reported.get(label, []) if begin <= time < end]
                 found += bool(hits)
                 delays += [hits[0] - begin] if hits else []
