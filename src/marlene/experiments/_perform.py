@@ -78,7 +78,6 @@ def failed(run: Run, error: BaseException, started: str | None = None) -> Outcom
 
 def describe(run: Run, started: str) -> dict[str, Any]:
     """Return the columns that say what was run, when, with which versions and on what machine."""
-    versions = {f"{package}_version": importlib.metadata.version(package) for package in PACKAGES}
     return {
         "key": run.key,
         "group": run.group,
@@ -89,7 +88,7 @@ def describe(run: Run, started: str) -> dict[str, Any]:
         "finished": _now(),
         "marlene_version": __version__,
         "python_version": platform.python_version(),
-        **versions,
+        **{f"{package}_version": importlib.metadata.version(package) for package in PACKAGES},
         "system": platform.platform(),
         "processor": _processor(),
         "cores": os.cpu_count(),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from marlene.learners.classifiers._classifiers import Classifiers
 
 BINARY = 2
+OWN = ("order", "column", "label_column")
 
 
 @dataclass(eq=False, repr=False)
@@ -113,11 +114,10 @@ class ChainCommittee(ClassifiersCommittee):
             scores[:, member] = out
 
     def state(self) -> Arrays:
-        own = ("order", "column", "label_column")
-        return super().state() | {name: getattr(self, name).copy() for name in own}
+        return super().state() | {name: getattr(self, name).copy() for name in OWN}
 
     def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
-        column, label_column, order = (np.array(arrays[name], np.int64) for name in ("column", "label_column", "order"))
+        order, column, label_column = (np.array(arrays[name], np.int64) for name in OWN)
         everything = np.concatenate([column, label_column])
         expected = np.arange(len(kinds) + n_labels)
         require(len(column) == len(kinds) and np.array_equal(np.sort(everything), expected), "the columns")

@@ -189,8 +189,8 @@ class Transformation(ABC):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        shown = [f"{field.name}={given[field.name]!r}" for field in fields(self) if given[field.name] != field.default]
+        given = ((field, getattr(self, field.name)) for field in fields(self))
+        shown = (f"{field.name}={value!r}" for field, value in given if value != field.default)
         return f"{type(self).__name__}({', '.join(shown)})"
 
 

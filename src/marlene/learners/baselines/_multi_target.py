@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, require, restored_array, with_prefix
+from marlene._common.states import arrays_under, require, restored_array
 from marlene.kernels.multi_target import state as layout
 from marlene.kernels.multi_target.trees import run_tree
 from marlene.kernels.rows import Rows
@@ -30,6 +30,8 @@ RULES: dict[str, tuple[Callable[[float], bool], str]] = {
     "learning_rate": (lambda r: 0 < r < 1, "a number between 0 and 1"),
     "decay": (lambda d: d >= 0, "a number of at least 0"),
 }
+LEARNT = tuple(name for name in layout.TargetTrees._fields if name != "place")
+"""The arrays of a tree that are saved; the committee knows the place of every input."""
 LARGEST_VALUE = 1e100
 """Larger values are cut to this, so that sums of squares stay finite."""
 
@@ -118,11 +120,10 @@ def _empty(place: Ints, n_targets: int, nodes: int = 1, leaves: int = 1, spare: 
 
 def _copied(tree: layout.TargetTrees, into: layout.TargetTrees) -> layout.TargetTrees:
     """Copy a tree into an untrained one with more or less room; return the copy."""
-    for name in tree._fields:
-        if name != "place":
-            old, new = getattr(tree, name), getattr(into, name)
-            both = tuple(slice(0, min(lengths)) for lengths in zip(old.shape, new.shape, strict=True))
-            new[both] = old[both]
+    for name in LEARNT:
+        old, new = getattr(tree, name), getattr(into, name)
+        both = tuple(slice(0, min(lengths)) for lengths in zip(old.shape, new.shape, strict=True))
+        new[both] = old[both]
     return into
 
 
@@ -227,9 +228,8 @@ class TargetTreeCommittee(Committee):
     def state(self) -> Arrays:
         arrays: Arrays = {"inputs": np.array(list(self.inputs), np.int64).reshape(-1, 2)}
         for member, tree in enumerate(self.trees):
-            used = _copied(tree, _empty(self.place, self.n_labels, *tree.top.tolist()))._asdict()
-            del used["place"]
-            arrays |= with_prefix(used, f"tree{member}.")
+            used = _copied(tree, _empty(self.place, self.n_labels, *tree.top.tolist()))
+            arrays |= {f"tree{member}.{name}": getattr(used, name) for name in LEARNT}
         return arrays
 
     def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
@@ -244,10 +244,7 @@ class TargetTreeCommittee(Committee):
     def _restored_tree(self, arrays: Mapping[str, Array]) -> layout.TargetTrees:
         nodes, leaves = len(arrays["node"]), len(arrays["leaf"])
         like = _empty(self.place, self.n_labels, nodes, leaves)
-        learnt = {
-            name: restored_array(arrays, name, array) for name, array in like._asdict().items() if name != "place"
-        }
-        tree = like._replace(**learnt)
+        tree = like._replace(**{name: restored_array(arrays, name, getattr(like, name)) for name in LEARNT})
         is_leaf = tree.node[:, layout.INPUT] < 0
         require(tree.top.tolist() == [nodes, leaves], "the size of a tree")
         owned = tree.node[is_leaf, layout.LEAF]
@@ -255,7 +252,6 @@ class TargetTreeCommittee(Committee):
         require(bool((tree.node[:, layout.INPUT] < len(self.place)).all()), "the tests of a tree")
         # Children come in twos after their parent, so every path ends in a leaf.
         children = tree.node[~is_leaf, layout.CHILDREN]
-        expected = np.arange(1, nodes, 2)
-        require(np.array_equal(np.sort(children), expected), "the children of a tree")
+        require(np.array_equal(np.sort(children), np.arange(1, nodes, 2)), "the children of a tree")
         require(bool((children > np.flatnonzero(~is_leaf)).all()), "the children of a tree")
         return tree

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.experiments.reproduce import _drawing as drawing
-from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results
+from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import PROPOSED, SETTINGS, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import say, seeds_in_words
@@ -33,6 +33,8 @@ DRAWN = synthetic.LABELS[:2]
 COLOURS = {"none": drawing.INK, "non-similar": drawing.ORANGE, "similar": drawing.BLUE}
 LINES = {name: "solid" if METHODS[name].pairs else (0, (3, 1.2)) for name in PROPOSED}
 POINTS = 300
+ENDS = ((0.0, 0.1), (0.9, 1.0))
+"""The first and the last tenth of a concept."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,8 @@ def gmean_since_drift(pred: Array, truth: Array, drifts: Sequence[int]) -> Float
     return values
 
 
-def curves(
-    plan: Plan, results: Results, stream: tuple[str, int], label: str, setting: tuple[str, str]
-) -> Curves | None:
-    """Return the curves of a label; None if the setting was not run on the stream."""
-    run = plan.synthetic(*stream, *setting)
+def curves(results: Results, run: Run, label: str) -> Curves | None:
+    """Return the curves of a label of a run; None if it was not run."""
     rows = results.rows(run)
     if not rows:
         return None
@@ -108,7 +107,7 @@ def curves(
 def page(plan: Plan, results: Results) -> Page:
     """Return the curves of two labels on every stream of the paper's figure."""
     found = {
-        (stream, label): {setting: curves(plan, results, stream, label, setting) for setting in SETTINGS}
+        (stream, label): {s: curves(results, plan.synthetic(*stream, *s), label) for s in SETTINGS}
         for stream in plan.panels
         for label in DRAWN
     }
@@ -168,15 +167,13 @@ def _table(found: Found) -> ResultTable:
 
 def _findings(found: Found) -> Iterator[str]:
     """Say what similar sources are worth at the start and at the end of a concept, with and without drift."""
-    gains: dict[str, list[tuple[float, float]]] = {}
+    gains: dict[str, list[list[float]]] = {}
     for settings in found.values():
         for method in PROPOSED:
             with_them, without = settings[method, "similar"], settings[method, "none"]
             if with_them is not None and without is not None:
-                first, last = (
-                    with_them.mean_of_part(*part) - without.mean_of_part(*part) for part in ((0.0, 0.1), (0.9, 1.0))
-                )
-                gains.setdefault("drift" if with_them.drifts else "do not drift", []).append((first, last))
+                gain = [with_them.mean_of_part(*part) - without.mean_of_part(*part) for part in ENDS]
+                gains.setdefault("drift" if with_them.drifts else "do not drift", []).append(gain)
     if not gains:
         yield say(NAME, "none")
         return

@@ -27,13 +27,13 @@ def runs(plan: Plan) -> Iterator[Run]:
 
 def page(plan: Plan, results: Results) -> Page:
     """Draw the windowed G-Means of all methods on Yeast."""
-    every = {method: results.mean_steps(plan.real(WITH_RIVER, method)) for method in compared()}
-    steps = {method: found for method, found in every.items() if len(found)}
+    runs_of = {method: plan.real(WITH_RIVER, method) for method in compared()}
+    steps = {method: found for method, run in runs_of.items() if len(found := results.mean_steps(run))}
     with drawing.new_figure(11, 4.2) as figure:
         panels = figure.subplots(1, len(SCORES))
         for place, (axes, short) in enumerate(zip(panels, SCORES.values(), strict=True)):
             for method, found in steps.items():
-                row = results.rows(plan.real(WITH_RIVER, method))[0]
+                row = results.rows(runs_of[method])[0]
                 at = np.linspace(0, len(found) - 1, min(POINTS, len(found))).astype(int)
                 axes.plot(row["start"] + 1 + at, found[at, place], **drawing.line_of(method))
             label = "G-Mean in the window" if place == 0 else ""

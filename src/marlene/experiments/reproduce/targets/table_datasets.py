@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results
-from marlene.experiments.reproduce._plan import PAPER_DATA_SETS, Plan
+from marlene.experiments.reproduce._plan import PAPER_DATA_SETS, PRINTED, Plan
 from marlene.experiments.reproduce._table import beside_paper
 from marlene.experiments.reproduce._words import say
 from marlene.metrics import label_density, label_imbalance_rate, label_set_imbalance_rate
@@ -25,14 +24,13 @@ HALF_A_DIGIT = 0.0005 + 1e-9
 def page(plan: Plan, results: Results) -> Page:  # noqa: ARG001 (all targets are called alike)
     """Measure every data set that is there, beside the paper's table."""
     measured = {name: measure(load(name)) for name in plan.data_sets}
-    printed = {row.data_set: row._asdict() for row in paper.data_sets()}
     table = beside_paper(
         NAME,
         say(NAME, "caption"),
-        printed,
+        PRINTED,
         COLUMNS,
         lambda data_set, column: measured.get(data_set, {}).get(COLUMNS[column]),
-        lambda data_set, column: printed[data_set][COLUMNS[column]],
+        lambda data_set, column: getattr(PRINTED[data_set], COLUMNS[column]),
         heading="data set",
         best="",
         absent="not read",
@@ -55,14 +53,14 @@ def measure(stream: Stream) -> dict[str, float | int]:
 def findings(measured: dict[str, dict[str, float | int]]) -> list[str]:
     """Say which numbers are the paper's and which are not."""
     differences = []
-    for printed in paper.data_sets():
-        ours = measured.get(printed.data_set, {})
+    for data_set, printed in PRINTED.items():
+        ours = measured.get(data_set, {})
         for heading, name in COLUMNS.items():
             theirs = getattr(printed, name)
             if ours and abs(ours[name] - theirs) > (HALF_A_DIGIT if isinstance(ours[name], float) else 0):
-                differences.append(f"{printed.data_set} {heading}: {ours[name]:.4g}, in the paper {theirs}")
+                differences.append(f"{data_set} {heading}: {ours[name]:.4g}, in the paper {theirs}")
     count = len(measured) * len(COLUMNS)
-    sizes = {"read": len(measured), "known": len(paper.data_sets()), "same": count - len(differences), "count": count}
+    sizes = {"read": len(measured), "known": len(PRINTED), "same": count - len(differences), "count": count}
     return [say(NAME, "read", **sizes), *([say(NAME, "others", "; ".join(differences))] if differences else [])]
 
 

@@ -64,8 +64,7 @@ def page(plan: Plan, results: Results) -> Page:
     tables = [_combinations(plan, results, name) for name in names]
     findings = [_ahead(name, table) for name, table in zip(names, tables, strict=True)]
     alone, pairs = (" / ".join(f"{value:.3f}" for value in paper.scores(name, WITH_RIVER)) for name in PROPOSED)
-    made = [*tables, _all_sets(plan, results)]
-    return Page(findings, made, notes=plan.notes(NAME, pairs=pairs, alone=alone))
+    return Page(findings, [*tables, _all_sets(plan, results)], notes=plan.notes(NAME, pairs=pairs, alone=alone))
 
 
 def _combinations(plan: Plan, results: Results, data_set: str) -> ResultTable:
