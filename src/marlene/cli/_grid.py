@@ -151,7 +151,7 @@ def print_tables(console: Console, runs: Sequence[Run], rows: Sequence[Row]) -> 
             elif row:
                 failed.setdefault((run.learner, error_of(row)), []).append(str(run.seed))
         best = [_best(done.values(), key, more_is_better) for _, key, more_is_better, _ in COLUMNS]
-        # Not the table's title, which is broken into lines where it is longer than the table: a stream may be a path.
+        # Not the title of the table: a long path would be wrapped to the width of the table.
         print_plainly(console, f"G-Means on {stream}", style="table.title")
         table = Table(box=box.SIMPLE_HEAD)
         table.add_column("method")

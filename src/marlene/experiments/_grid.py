@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
 
 BURST = 200
-"""Two injected false alarms are one part in so many of the stream apart."""
+"""Injected false alarms are 1 / BURST of the stream apart."""
 LOADED = {
     "load": str,
     "labels": (str, int, list),
@@ -63,18 +63,18 @@ class Run:
 
     @property
     def key(self) -> str:
-        """A name for the run that depends on all of it and on nothing else."""
+        """A hash of everything that describes the run."""
         text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     @property
     def group(self) -> str:
-        """A name for all runs that differ from this one only in their seed."""
+        """The same without the seed: runs that differ only in their seed share it."""
         return replace(self, seed=0).key
 
     @property
     def sources(self) -> str:
-        """What is learnt before the stream, in a word or two."""
+        """The sources, which are learnt before the stream, in words."""
         sources = self.stream.get("sources", "none")
         return sources if isinstance(sources, str) else ", ".join(sources) or "none"
 
@@ -86,7 +86,7 @@ class Run:
 
     @property
     def course(self) -> str:
-        """The stream and what is learnt before it, in words."""
+        """The stream and its sources, in words."""
         stream = self.stream.get("load") or f"{self.stream['synthetic']}-{self.stream['size']}"
         stream += ", rotated" if self.stream.get("rotated") else ""
         stream += f", {self.stream['alarms']} false alarms" if self.stream.get("alarms") else ""

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 PACKAGES = ("numpy", "scipy", "numba", "river")
 EVALUATED = ("window", "start", "delay", "wall_seconds")
-"""What a row has of a result beyond its report."""
+"""Columns of a row that `PrequentialResult.report` does not have."""
 
 
 def perform(run: Run, *, rows_only: bool = False) -> Outcome:
     """Carry out one run. An error in it becomes part of the outcome.
 
-    With `rows_only` the learner is not looked into on the way, and no traces are kept.
+    With `rows_only`, weights are not recorded and no traces are kept.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Where runs are carried out: in this process, in worker processes of this machine, or on a Dask cluster.
 
-Each way is a generator of events: a run and whether it has ended (or else has begun). A run that has ended is in the
-store. Closing the generator stops everything that is under way.
+Each way is a generator of events: a run, and True if it has ended, False if it has begun. A run that has ended is in
+the store. Closing the generator stops all runs.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def in_processes(store: ResultStore, runs: Sequence[Run], jobs: int, measure: bo
     To measure, runs that differ only in their seed share a process, and no others; no traces are kept.
     """
     for run in {json.dumps([run.method, run.options]): run for run in runs}.values():
-        # Compiled here, before all workers would do it. Whatever is wrong is told when the run is carried out.
+        # Compile once here, not in every worker. Errors are reported when the run is carried out.
         with contextlib.suppress(Exception):
             load_kernels(create(run.method, **run.options))
     together: dict[str, list[Run]] = {}

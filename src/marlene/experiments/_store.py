@@ -103,7 +103,7 @@ class ResultStore:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Refuse a second grid in this folder meanwhile. The system ends the lock together with the process."""
+        """Hold the lock of the folder: a second grid is refused. The lock ends with the process, however it ends."""
         with (self.folder / "lock").open("wb") as file:
             try:
                 import fcntl  # noqa: PLC0415 (not on every system)

@@ -61,7 +61,7 @@ def save(figure: Figure, folder: Path, name: str) -> None:
 
 
 def colour_of(name: str) -> str:
-    """Return the colour of a method: every ensemble has one, and so has every other sort of method."""
+    """Return the colour of a method: one per ensemble, and one per other type of method."""
     method = METHODS[name]
     if method.ensemble is not None:
         return ENSEMBLES.get(method.ensemble, PURPLE)

@@ -156,7 +156,7 @@ class Plan:
         return [(drift, size) for drift in self.drift_types for size in self.sizes]
 
     def among(self, names: Sequence[str] = PAPER_DATA_SETS) -> list[str]:
-        """Return the data sets for what goes beyond the paper's tables: those that are there, or Yeast alone."""
+        """Return those of the named data sets that are there; in a quick plan only Yeast."""
         return [name for name in names if name in ((WITH_RIVER,) if self.quick else self.data_sets)]
 
     def seeded(self, runs: Iterable[Run], most: int | None = None) -> Iterator[Run]:
@@ -172,7 +172,7 @@ class Plan:
 
 
 def in_order(runs: Iterable[Run]) -> list[Run]:
-    """Order runs by seed, then small streams first: if stopped, a reproduction has something of everything."""
+    """Order runs by seed, then from small to large streams: a reproduction that stops early covers everything."""
     return sorted(runs, key=lambda run: (run.seed, _examples(run)))
 
 

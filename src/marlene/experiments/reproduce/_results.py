@@ -1,4 +1,4 @@
-"""Rows and traces of a store, asked for by what was run."""
+"""Rows and traces of a store, found by run."""
 
 from __future__ import annotations
 

@@ -110,16 +110,14 @@ class ResultTable:
 
     def markdown(self) -> str:
         """Return the table as Markdown; the best numbers are bold."""
-        lines = [[column.heading for column in self.columns], *self._texts(lambda text: f"**{text}**")]
-        written = [f"| {' | '.join(cell.replace('|', r'&#124;') for cell in line)} |" for line in lines]
-        return "\n".join([written[0], "|" + "---|" * len(self.columns), *written[1:]])
+        lines = self._texts(lambda text: f"**{text}**")
+        head, *body = (f"| {' | '.join(cell.replace('|', r'&#124;') for cell in line)} |" for line in lines)
+        return "\n".join([head, "|" + "---|" * len(self.columns), *body])
 
     def csv(self) -> str:
         """Return the table as comma-separated values, with a line of headings."""
         file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([column.heading for column in self.columns])
-        writer.writerows(self._texts(str))
+        csv.writer(file, lineterminator="\n").writerows(self._texts(str))
         return file.getvalue()
 
     def latex(self) -> str:
@@ -127,13 +125,13 @@ class ResultTable:
         numbers = "".join(
             "r" if any(isinstance(r[j], float) for r in self.rows) else "l" for j in range(len(self.columns))
         )
-        head = " & ".join(in_latex(column.heading) for column in self.columns)
-        body = [" & ".join(line) + r" \\" for line in self._texts(lambda text: rf"\textbf{{{text}}}", in_latex)]
+        lines = self._texts(lambda text: rf"\textbf{{{text}}}", in_latex)
+        head, *body = (" & ".join(line) + r" \\" for line in lines)
         start = [
             f"% {' '.join(self.caption.split())}",
             rf"\begin{{tabular}}{{{numbers}}}",
             r"\toprule",
-            head + r" \\",
+            head,
             r"\midrule",
         ]
         return "\n".join([*start, *body, r"\bottomrule", r"\end{tabular}", ""])
@@ -145,14 +143,14 @@ class ResultTable:
                 file.write(text.encode())
 
     def _texts(self, emphasise: Callable[[str], str], escape: Callable[[str], str] = str) -> list[list[str]]:
-        """Return all cells as text that is escaped, and emphasised where it is the best."""
+        """Return the headings, then all cells, as escaped text; the best numbers are emphasised."""
         texts = [[escape(self.text(i, j)) for j in range(len(self.columns))] for i in range(len(self.rows))]
         for i, j in self.bold:
             texts[i][j] = emphasise(texts[i][j])
-        return texts
+        return [[escape(column.heading) for column in self.columns], *texts]
 
     def _mark(self, places: list[tuple[int, int]]) -> None:
-        """Note the best numbers among these places: those whose text is the same as the best one's."""
+        """Mark the best number among these places as bold, and those that are printed alike."""
         numbers = {(i, j): value for i, j in places if isinstance(value := self.rows[i][j], float)}
         if len(numbers) > 1:
             choose = max if self.columns[places[0][1]].best == "max" else min
@@ -206,7 +204,7 @@ def papers(heading: str, digits: int = 3, best: Literal["max", "min", ""] = "") 
 
 
 def in_latex(text: str) -> str:
-    r"""Return text in which nothing has a meaning to LaTeX that it does not have to a reader.
+    r"""Escape text for LaTeX.
 
     Examples
     --------

@@ -114,8 +114,7 @@ class GOOWE(CommitteeLearner):
 
     def counts(self) -> dict[str, int]:
         """Return the number of trained base models; drifts are not detected."""
-        share = self._committee.n_classifiers() // self._committee.size
-        return {"models": share * self._active, "drifts": 0}
+        return {"models": self._committee.n_classifiers() // self._committee.size * self._active, "drifts": 0}
 
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:  # noqa: ARG002
         begin = 0

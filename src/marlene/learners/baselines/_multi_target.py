@@ -247,8 +247,7 @@ class TargetTreeCommittee(Committee):
         tree = like._replace(**{name: restored_array(arrays, name, getattr(like, name)) for name in LEARNT})
         is_leaf = tree.node[:, layout.INPUT] < 0
         require(tree.top.tolist() == [nodes, leaves], "the size of a tree")
-        owned = tree.node[is_leaf, layout.LEAF]
-        require(np.array_equal(np.sort(owned), np.arange(leaves)), "the leaves of a tree")
+        require(np.array_equal(np.sort(tree.node[is_leaf, layout.LEAF]), np.arange(leaves)), "the leaves of a tree")
         require(bool((tree.node[:, layout.INPUT] < len(self.place)).all()), "the tests of a tree")
         # Children come in twos after their parent, so every path ends in a leaf.
         children = tree.node[~is_leaf, layout.CHILDREN]

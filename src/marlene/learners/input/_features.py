@@ -135,7 +135,8 @@ class FeatureSpace:
             self.refuse_strangers(names, stream)
         kinds = [self._wanted_kind(feature.name, feature.kind) for feature in features]
         for feature, kind in zip(features, kinds, strict=True):
-            self._refuse_contradiction(feature, kind)
+            if feature.name in self.column:
+                self._refuse_contradiction(feature, kind)
         for feature, kind in zip(features, kinds, strict=True):
             codes = {value: i for i, value in enumerate(feature.values)}
             if feature.name in self.column:
@@ -151,8 +152,7 @@ class FeatureSpace:
             raise MarleneError(f"{which} has no feature in common with the streams before it")
 
     def _refuse_contradiction(self, feature: Feature, kind: str) -> None:
-        if feature.name not in self.column:
-            return
+        """Refuse a known feature whose kind or values are others than before."""
         column = self.column[feature.name]
         if self.kinds[column] != kind:
             raise MarleneError(f"feature {feature.name!r} is {kind}, but was {self.kinds[column]} before")

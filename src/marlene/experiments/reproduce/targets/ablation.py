@@ -56,8 +56,7 @@ def runs(plan: Plan) -> Iterator[Run]:
 
 def measured(plan: Plan) -> Iterator[Run]:
     """Return the methods whose cost is compared, once on every data set."""
-    for data_set, name in itertools.product(plan.among(), PEERS):
-        yield plan.real(data_set, *VARIANTS[name])
+    return (plan.real(data_set, *VARIANTS[name]) for data_set in plan.among() for name in PEERS)
 
 
 def page(plan: Plan, results: Results) -> Page:

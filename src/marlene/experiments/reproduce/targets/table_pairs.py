@@ -54,8 +54,7 @@ def runs(plan: Plan) -> Iterator[Run]:
 
 def measured(plan: Plan) -> Iterator[Run]:
     """Return three settings on all data sets, once."""
-    for data_set, setting in itertools.product(plan.among(), EVERYWHERE.values()):
-        yield plan.real(data_set, *setting)
+    return (plan.real(data_set, *setting) for data_set in plan.among() for setting in EVERYWHERE.values())
 
 
 def page(plan: Plan, results: Results) -> Page:
@@ -71,9 +70,8 @@ def _combinations(plan: Plan, results: Results, data_set: str) -> ResultTable:
     limit = LIMITS[data_set]
     rows: list[list[Value]] = []
     bold = set()
-    for i, setting in enumerate(SETTINGS):
-        method, options = setting
-        run = plan.real(data_set, *setting, limit)
+    for i, (method, options) in enumerate(SETTINGS):
+        run = plan.real(data_set, method, options, limit)
         alone = plan.real(data_set, BR, BAYES if "base" in options else {}, limit)
         for j, score in enumerate(SCORES, start=1):
             value, without = results.mean(run, score), results.mean(alone, score)

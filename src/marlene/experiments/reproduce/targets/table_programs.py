@@ -88,7 +88,7 @@ def _table(plan: Plan, results: Results, data_set: str) -> tuple[ResultTable, li
 
 
 def products(data_set: str) -> ResultTable:
-    """Return what becomes of products of densities, the Java trees' way, in naive Bayes over everything so far."""
+    """Show how products of densities, as the Java trees compute them, leave the range of a double."""
     stream = load(data_set, features="numeric")
     X, Y = sp.csr_array(stream.X).toarray(), stream.Y
     rows: list[list[Value]] = []
