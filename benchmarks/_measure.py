@@ -56,7 +56,7 @@ class Table:
         if self.rows:
             parts.append(grid(self.columns, self.rows))
         if self.bounds:
-            parts.append("\n".join(f"- {bound}" for bound in self.bounds))
+            parts.append("\n".join(textwrap.fill(f"- {bound}", 120, subsequent_indent="  ") for bound in self.bounds))
         return "\n\n".join(parts)
 
 

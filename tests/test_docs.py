@@ -36,6 +36,14 @@ def test_no_line_is_too_long(document):
     assert [number for number, line in enumerate(lines, 1) if len(line) > WIDTH] == []
 
 
+@pytest.mark.parametrize(
+    "page", [*(ROOT / "docs" / "results").glob("*.md"), ROOT / "benchmarks" / "README.md"], ids=lambda path: path.name
+)
+def test_only_tables_and_pictures_of_generated_pages_are_wide(page):
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > WIDTH and not line.startswith(("|", "!["))] == []
+
+
 @each_document
 def test_every_link_leads_somewhere(document):
     for link in re.findall(r"\]\(([^)]+)\)", document.read_text(encoding="utf-8")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ __all__ = ["INDEX", "Drawn", "Page", "ReproduceTarget", "Results", "Run", "write
 
 TABLES, FIGURES = "tables", "figures"
 INDEX = "index.md"
+WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,20 @@ class Page:
             parts += [f"## {table.name}", caption, table.markdown()]
         made = say("index", "made", name=name)
         parts += ["## How to read this", *(f"- {note}" for note in (*self.notes, made))]
-        return "\n\n".join(parts) + "\n"
+        return joined(parts)
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Return parts of a Markdown file with empty lines between; text is wrapped, tables and pictures are not."""
+    return "\n\n".join(map(_wrapped, parts)) + "\n"
+
+
+def _wrapped(part: str) -> str:
+    """Wrap a paragraph, or the item of a list; a part of several paragraphs is wrapped already."""
+    if part.startswith(("|", "#", "![")) or "\n" in part:
+        return part
+    indent = "  " if part.startswith("- ") else ""
+    return textwrap.fill(part, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def write_index(out: Path, targets: Iterable[str], start: Sequence[str]) -> None:
@@ -112,4 +127,4 @@ def write_index(out: Path, targets: Iterable[str], start: Sequence[str]) -> None
             title, _, findings = page.read_text(encoding="utf-8").partition("\n## ")[0].partition("\n")
             parts += [f"## {title.removeprefix('# ')}", findings.strip(), f"Everything: [{target}.md]({target}.md)"]
     with atomic_write(out / INDEX) as file:
-        file.write(("\n\n".join(parts) + "\n").encode())
+        file.write(joined(parts).encode())
