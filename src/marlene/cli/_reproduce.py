@@ -27,7 +27,7 @@ def reproduce(
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what failed before.")] = False,
 ) -> None:
-    """Make a table or figure of the paper anew, with the paper's own numbers beside."""
+    """Reproduce a table or figure of the paper, with the paper's own numbers beside ours."""
     folder = out or (QUICK_OUT if quick else DEFAULT_OUT)
     try:
         with display() as watch:

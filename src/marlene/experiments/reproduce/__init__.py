@@ -1,4 +1,4 @@
-"""The paper's tables and figures, made anew: every number is run here, and stands beside the paper's."""
+"""The paper's tables and figures, reproduced: every number comes from a run, beside the paper's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which trees of an ensemble learn no more, and what is written down of them."""
+"""Snapshots of the trees of a forest that learn no more: they vote by one sum over the features."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from marlene.trees import HoeffdingForest
 
 MOST_FEATURES = 4096
-"""With more features, what is written down would take more memory than the trees."""
+"""With more features, the snapshots would take more memory than the trees."""
 
 
 class Freezer:
-    """The frozen trees of a forest. Nothing of it is saved: it follows from the forest and the trees' numbers."""
+    """The frozen trees of a forest. Snapshots are not saved: they follow from the forest and the ids of the trees."""
 
     def __init__(self, forest: HoeffdingForest) -> None:
         self._forest = forest
@@ -30,27 +30,27 @@ class Freezer:
         self._waiting.append(tree)
 
     def thaw(self, tree: int) -> None:
-        """Forget a tree that is about to be felled: its leaves will belong to others."""
+        """Forget a tree that is about to be removed: other trees will use its leaves."""
         if tree in self._trees:
             self._trees.remove(tree)
-            self._start_anew()
+            self._start_again()
 
     def load_kernels(self, tree: int) -> None:
         """Compile the kernel, or load it from the cache; the tree has no leaves."""
         freeze_tree(self._forest.arrays, self._forest.parameters, tree, _empty(0, 0, 0))
 
-    def _start_anew(self) -> None:
+    def _start_again(self) -> None:
         self._waiting = sorted(self._trees)
         self._arrays = _empty(0, 0, 0)
 
     def arrays(self) -> Frozen:
-        """Return what is written down, complete for all frozen trees."""
+        """Return the snapshots of all frozen trees."""
         arrays, forest = self._forest.arrays, self._forest
         plain = arrays.n_numeric == 0 and len(arrays.nominal) == 0 and len(arrays.kind) <= MOST_FEATURES
         if not plain:
             return self._arrays if not self._arrays.top[0] else _empty(0, 0, 0)
         if self._arrays.top[0] and len(self._arrays.weight) != len(arrays.kind):
-            self._start_anew()
+            self._start_again()
         while self._waiting:
             tree = self._waiting[-1]
             top = int(self._arrays.top[0])
