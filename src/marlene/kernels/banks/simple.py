@@ -13,7 +13,7 @@ import numpy as np
 from marlene.kernels.banks.linear import linear_learn, linear_scores, linear_vote, slope
 from marlene.kernels.banks.naive_bayes import bayes_learn, bayes_scores, bayes_vote
 from marlene.kernels.banks.scales import observe_row
-from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.compile import inlined, kernel
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
@@ -72,7 +72,7 @@ def vote(bank: SimpleBank, i: int, score: float) -> tuple[float, float]:
     return linear_vote(bank.linear, i, score)
 
 
-@subkernel
+@inlined
 def learn_row(bank: SimpleBank, rows: Rows, row: int, lesson: Lesson, count: int) -> None:
     """Train the first `count` classifiers of a lesson on a row."""
     if count > 0:

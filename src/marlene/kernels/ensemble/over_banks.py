@@ -76,7 +76,7 @@ def gate_weights(voters: Voters, task: int, out: Floats) -> None:
             out[h] = 0.0
 
 
-@subkernel
+@inlined
 def _ask(bank: SimpleBank, voters: Voters, batch: Batch, row: int, score: Floats) -> None:
     """Let all members that vote or learn vote on a row."""
     members = voters.members
@@ -88,7 +88,7 @@ def _ask(bank: SimpleBank, voters: Voters, batch: Batch, row: int, score: Floats
         members.positive[0, h], members.negative[0, h] = said
 
 
-@subkernel
+@inlined
 def _announce(voters: Voters, batch: Batch, row: int, scratch: Floats) -> None:
     """Write P(label) of every task if there is room for it."""
     if len(batch.probabilities) > 0:
@@ -97,7 +97,7 @@ def _announce(voters: Voters, batch: Batch, row: int, scratch: Floats) -> None:
             out[task] = _gated_vote(voters, task, scratch, stop)
 
 
-@subkernel
+@inlined
 def _judge(voters: Voters, truth: Labels, scratch: Floats) -> None:
     """Update the records of all members by their votes."""
     members = voters.members
