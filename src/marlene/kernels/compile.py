@@ -25,10 +25,10 @@ from marlene._common.files import user_cache
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # C never calls them
 # Without _nrt a function does not count references, which takes half of the time of a kernel over many arrays. It
 # borrows its arrays: it may neither make an array nor return one to a function that counts.
-FOR_KERNELS_ONLY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+FOR_KERNELS_ONLY: dict[str, Any] = {"no_cpython_wrapper": True, "_nrt": False}
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marlene.kernels.compile import kernel
+from marlene.kernels.compile import kernel, subkernel
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
@@ -145,7 +145,7 @@ def write_outcomes(truth: Labels, prediction: Labels, outcomes: Labels) -> None:
             outcomes[label] = FALSE_POSITIVE if prediction[label] == 1 else TRUE_NEGATIVE
 
 
-@kernel
+@subkernel
 def _add_to_sum(total: Floats, value: float, sign: float) -> None:
     coarse = math.floor(value * _COARSE) / _COARSE
     fine = math.floor((value - coarse) * _FINE + 0.5) / _FINE
@@ -185,7 +185,7 @@ def add_outcomes(counts: Floats, sums: Floats, outcomes: Labels, sign: float) ->
     _add_to_sum(sums[EXAMPLE_RECALL], ratio(tp, fn), sign)
 
 
-@kernel
+@subkernel
 def _fade_class(counts: Floats, label: int, right: int, wrong: int, fading: float) -> None:
     # Below the smallest normal number both counts would lose digits, and with them the recall of a class not seen for
     # long. So tiny counts do not fade further; the next example outweighs them anyway.
@@ -194,7 +194,7 @@ def _fade_class(counts: Floats, label: int, right: int, wrong: int, fading: floa
         counts[label, wrong] *= fading
 
 
-@kernel
+@subkernel
 def _fade(counts: Floats, sums: Floats, fading: float) -> None:
     for label in range(counts.shape[0]):
         _fade_class(counts, label, TRUE_POSITIVE, FALSE_NEGATIVE, fading)
@@ -204,10 +204,18 @@ def _fade(counts: Floats, sums: Floats, fading: float) -> None:
         sums[score, 1] *= fading
 
 
-@kernel
+@subkernel
+def _copy(source: Floats, target: Floats) -> None:
+    """Copy a table. For `target[:] = source`, Numba also compiles its message about shapes, which takes seconds."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]
+
+
+@subkernel
 def _remember(state: ScoreState) -> None:
-    state.counts_before[:] = state.counts
-    state.sums_before[:] = state.sums
+    _copy(state.counts, state.counts_before)
+    _copy(state.sums, state.sums_before)
     state.cursor[FILLED_BEFORE] = state.cursor[FILLED]
 
 

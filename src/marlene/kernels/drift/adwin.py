@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marlene.kernels.compile import inlined, kernel
+from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.drift.detectors import DRIFT, IN_CONTROL
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def adwin_update(arrays: ADWINArrays, parameters: ADWINParameters, ids: Ints, va
         signals[k] = adwin_step(arrays, parameters, ids[k], values[k])
 
 
-@kernel
+@subkernel
 def _adwin_insert(arrays: ADWINArrays, i: int, value: float) -> None:
     """Add a number to the window: a new bucket of one in row 0. Two buckets of a full row merge into the next row.
 
@@ -130,7 +130,7 @@ def _drop_first(totals: Floats, variances: Floats, count: int) -> None:
         variances[k] = variances[k + count] if k + count < BUCKETS else 0.0
 
 
-@kernel
+@subkernel
 def _adwin_forget(arrays: ADWINArrays, i: int, size: float, total: float, variance: float) -> None:
     """Subtract a bucket from the sums of the window."""
     width = arrays.width[i] - size
@@ -140,7 +140,7 @@ def _adwin_forget(arrays: ADWINArrays, i: int, size: float, total: float, varian
     arrays.variance_sum[i] -= variance + size * width * distance * distance / (size + width)
 
 
-@kernel
+@subkernel
 def _adwin_drop_oldest(arrays: ADWINArrays, i: int) -> None:
     """Drop the oldest bucket of the window."""
     row = arrays.rows[i] - 1
@@ -153,7 +153,7 @@ def _adwin_drop_oldest(arrays: ADWINArrays, i: int) -> None:
     _adwin_forget(arrays, i, 2.0**row, total, variance)
 
 
-@kernel
+@subkernel
 def _adwin_halves_differ(arrays: ADWINArrays, parameters: ADWINParameters, i: int) -> bool:
     """Tell whether the means of some older part of the window and of the newer rest differ; parts end at buckets.
 

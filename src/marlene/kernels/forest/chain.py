@@ -38,26 +38,19 @@ class Chain(NamedTuple):
     label_column: Ints
 
 
-class Links(NamedTuple):
-    """A chain at work: its trees, and arrays to work in.
+class Scratch(NamedTuple):
+    """Arrays to work in.
 
     Attributes
     ----------
-    forest, settings, chain
-        The trees.
     indices, values, dense
         The row in the forest's columns.
     node, branch, bayes
         Per link: where the row arrives in its tree, and the class of naive Bayes.
     predicted, shown
         Per link: the label it predicts, and the label the later links learn with.
-    space
-        For the trees.
     """
 
-    forest: Forest
-    settings: Settings
-    chain: Chain
     indices: Ints
     values: Floats
     dense: Floats
@@ -66,89 +59,98 @@ class Links(NamedTuple):
     bayes: Ints
     predicted: Labels
     shown: Labels
+
+
+class Links(NamedTuple):
+    """A chain at work: its trees, and arrays to work in."""
+
+    forest: Forest
+    settings: Settings
+    chain: Chain
+    scratch: Scratch
     space: Space
 
 
 @inlined
-def _open_row(links: Links, rows: Rows, row: int) -> tuple[int, bool]:
+def _open_row(scratch: Scratch, column: Ints, rows: Rows, row: int) -> tuple[int, bool]:
     """Write a row in the forest's columns; return how many values it has and whether one is missing."""
-    indices, values, column = links.indices, links.values, links.chain.column
+    indices, values = scratch.indices, scratch.values
     count = 0
     missing = False
     for j in range(rows.starts[row], rows.starts[row + 1]):
         indices[count] = column[rows.indices[j]]
         values[count] = rows.values[j]
-        links.dense[indices[count]] = values[count]
+        scratch.dense[indices[count]] = values[count]
         missing = missing or math.isnan(values[count])
         count += 1
     return count, missing
 
 
 @inlined
-def _with_labels(links: Links, plain: Example, known: int) -> Example:
+def _with_labels(scratch: Scratch, plain: Example, known: int) -> Example:
     """Return the row with the labels added so far, which has `known` values."""
-    indices, values = links.indices[:known], links.values[:known]
-    return Example(indices, values, links.dense, plain.missing, plain.n_numeric, plain.others)
+    indices, values = scratch.indices[:known], scratch.values[:known]
+    return Example(indices, values, scratch.dense, plain.missing, plain.n_numeric, plain.others)
 
 
 @inlined
-def _show(links: Links, j: int, known: int) -> int:
-    """Add the label of link j to the row, which has `known` values; return the new number of values."""
-    links.indices[known] = links.chain.label_column[links.chain.label[j]]
-    links.values[known] = 1.0
-    links.dense[links.indices[known]] = 1.0
+def _show(scratch: Scratch, column: int, known: int) -> int:
+    """Add a label, by its column, to the row, which has `known` values; return the new number of values."""
+    scratch.indices[known] = column
+    scratch.values[known] = 1.0
+    scratch.dense[column] = 1.0
     return known + 1
 
 
 @inlined
-def _hide(links: Links, begin: int, end: int) -> None:
+def _hide(scratch: Scratch, begin: int, end: int) -> None:
     """Set the given values of the dense row to zero again."""
     for j in range(begin, end):
-        links.dense[links.indices[j]] = 0.0
+        scratch.dense[scratch.indices[j]] = 0.0
 
 
 @subkernel
 def _ask(links: Links, j: int, example: Example, learning: bool) -> None:
     """Let link j vote on a row with the labels shown to it."""
-    forest, space = links.forest, links.space
-    node, branch = route(forest, links.chain.tree[j], links.dense)
-    links.node[j], links.branch[j] = node, branch
-    links.bayes[j] = vote(forest, links.settings, node, branch, example, learning, space, space.votes)
+    forest, space, scratch = links.forest, links.space, links.scratch
+    node, branch = route(forest, links.chain.tree[j], scratch.dense)
+    scratch.node[j], scratch.branch[j] = node, branch
+    scratch.bayes[j] = vote(forest, links.settings, node, branch, example, learning, space, space.votes)
 
 
 @inlined
 def _predict_row(links: Links, plain: Example, learning: bool, truth: Labels, out: Floats) -> None:
     """Let every link vote, with the labels that the links before it predict."""
     known = len(plain.indices)
-    votes = links.space.votes
-    for j in range(len(links.chain.tree)):
-        label = links.chain.label[j]
-        _ask(links, j, _with_labels(links, plain, known), learning)
+    votes, chain, scratch = links.space.votes, links.chain, links.scratch
+    for j in range(len(chain.tree)):
+        label = chain.label[j]
+        _ask(links, j, _with_labels(scratch, plain, known), learning)
         out[label] = votes[1] if votes[0] + votes[1] > 0.0 else 0.5
-        links.predicted[j] = votes[1] > votes[0]
-        links.shown[j] = links.predicted[j] if truth[label] < 0 else truth[label]
-        if links.predicted[j] == 1:
-            known = _show(links, j, known)
-    _hide(links, len(plain.indices), known)
+        scratch.predicted[j] = votes[1] > votes[0]
+        scratch.shown[j] = scratch.predicted[j] if truth[label] < 0 else truth[label]
+        if scratch.predicted[j] == 1:
+            known = _show(scratch, chain.label_column[chain.label[j]], known)
+    _hide(scratch, len(plain.indices), known)
 
 
 @inlined
 def _has_room(links: Links, plain: Example, position: Ints) -> bool:
     """Tell whether every link can learn the row; write the table entries it needs to `position`."""
-    forest, trees = links.forest, links.chain.tree
+    forest, chain, scratch = links.forest, links.chain, links.scratch
     presence, numeric = 0, 0
     known = len(plain.indices)
-    for j in range(len(trees)):
-        node, branch = route(forest, trees[j], links.dense)
-        example = _with_labels(links, plain, known)
+    for j in range(len(chain.tree)):
+        node, branch = route(forest, chain.tree[j], scratch.dense)
+        example = _with_labels(scratch, plain, known)
         more_presence, more_numeric = entries_needed(forest, leaf_at(forest, node, branch), example)
         presence += more_presence
         numeric += more_numeric
-        if links.shown[j] == 1:
-            known = _show(links, j, known)
-    _hide(links, len(plain.indices), known)
+        if scratch.shown[j] == 1:
+            known = _show(scratch, chain.label_column[chain.label[j]], known)
+    _hide(scratch, len(plain.indices), known)
     position[1], position[2] = presence, numeric
-    return has_room(forest, len(trees), presence, numeric)
+    return has_room(forest, len(chain.tree), presence, numeric)
 
 
 @inlined
@@ -157,21 +159,22 @@ def _learn_row(links: Links, plain: Example, truth: Labels, weight: int) -> None
 
     A link that has voted with other labels before it votes again: `learn` needs the class of naive Bayes.
     """
+    chain, scratch = links.chain, links.scratch
     known = len(plain.indices)
     same = True
-    for j in range(len(links.chain.tree)):
+    for j in range(len(chain.tree)):
         # Arguments have the same types as elsewhere; with others, the trees would be compiled once more.
-        y = int(np.int64(truth[links.chain.label[j]]))
+        y = int(np.int64(truth[chain.label[j]]))
         if y >= 0:
-            example = _with_labels(links, plain, known)
+            example = _with_labels(scratch, plain, known)
             if not same:
                 _ask(links, j, example, weight > 0)
-            arrival = Arrival(links.chain.tree[j], links.node[j], links.branch[j], links.bayes[j])
+            arrival = Arrival(chain.tree[j], scratch.node[j], scratch.branch[j], scratch.bayes[j])
             learn(links.forest, links.settings, arrival, example, y, weight, links.space)
-        same = same and links.shown[j] == links.predicted[j]
-        if links.shown[j] == 1:
-            known = _show(links, j, known)
-    _hide(links, len(plain.indices), known)
+        same = same and scratch.shown[j] == scratch.predicted[j]
+        if scratch.shown[j] == 1:
+            known = _show(scratch, chain.label_column[chain.label[j]], known)
+    _hide(scratch, len(plain.indices), known)
 
 
 @kernel
@@ -200,10 +203,7 @@ def run_chain(
         P(label) (rows × labels), 0.5 without evidence.
     """
     n, n_links = len(forest.kind), len(chain.tree)
-    links = Links(
-        forest,
-        settings,
-        chain,
+    scratch = Scratch(
         np.zeros(n, np.int64),
         np.zeros(n),
         np.zeros(n),
@@ -212,12 +212,13 @@ def run_chain(
         np.zeros(n_links, np.int64),
         np.zeros(n_links, np.int8),
         np.zeros(n_links, np.int8),
-        new_space(forest.widest, forest.node_count.shape[1], len(forest.kind)),
     )
+    space = new_space(forest.widest, forest.node_count.shape[1], len(forest.kind))
+    links = Links(forest, settings, chain, scratch, space)
     for row in range(position[0], len(rows.starts) - 1):
-        count, missing = _open_row(links, rows, row)
-        indices, values = links.indices[:count], links.values[:count]
-        plain = Example(indices, values, links.dense, missing, *count_numeric(forest.kind, indices, values))
+        count, missing = _open_row(scratch, chain.column, rows, row)
+        indices, values = scratch.indices[:count], scratch.values[:count]
+        plain = Example(indices, values, scratch.dense, missing, *count_numeric(forest.kind, indices, values))
         weight = weights[row]
         _predict_row(links, plain, weight > 0, truth[row], out[row])
         if weight > 0:
@@ -225,5 +226,5 @@ def run_chain(
                 position[0] = row
                 return
             _learn_row(links, plain, truth[row], weight)
-        _hide(links, 0, len(plain.indices))
+        _hide(scratch, 0, len(plain.indices))
     position[0] = len(rows.starts) - 1

@@ -228,6 +228,18 @@ def _learn(tree: TargetTrees, node: int, rows: Rows, row: int, truth: Labels, we
 
 
 @kernel
+def numeric_inputs(tree: TargetTrees) -> Ints:
+    """Return the numeric inputs. Compiling `np.flatnonzero` takes longer."""
+    found = np.empty(len(tree.place), np.int64)
+    count = 0
+    for i in range(len(tree.place)):
+        if tree.place[i] >= 0:
+            found[count] = i
+            count += 1
+    return found[:count]
+
+
+@kernel
 def run_tree(
     tree: TargetTrees,
     settings: MultiTargetSettings,
@@ -246,7 +258,7 @@ def run_tree(
     work = TreeWork(
         settings,
         np.zeros(n_inputs),
-        np.flatnonzero(tree.place >= 0),
+        numeric_inputs(tree),
         np.zeros(n_inputs + 1, np.int64),
         np.zeros(n_inputs + 1),
         np.zeros(1, np.int64),
