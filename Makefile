@@ -8,7 +8,7 @@ demo: $(DEMO)/ready
 	$(DEMO)/bin/marlene run yeast
 
 test: lint
-	$(TEST)/bin/python -m pytest
+	$(TEST)/bin/python -m pytest -n 2
 
 lint: $(TEST)/ready
 	$(TEST)/bin/ruff format --check .
