@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from marlene._common.errors import MarleneError
 from marlene.streams import Feature
 from marlene.streams._arff_tokens import key_of_word
-from marlene.streams._stream import dense
+from marlene.streams._matrix import dense
 from marlene.streams.arff import read_arff
 from tests.streams.arff_files import MULAN, YAB, header, reader, refuser, writer
 

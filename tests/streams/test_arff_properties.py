@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import marlene
 from marlene._common.errors import MarleneError
 from marlene.streams import Stream
-from marlene.streams._stream import dense
+from marlene.streams._matrix import dense
 from marlene.streams.arff import read_arff
 
 PACK = {"": bytes, ".bz2": bz2.compress, ".gz": gzip.compress, ".xz": lzma.compress}

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from marlene._common.errors import MarleneError
 from marlene.streams import Feature, Stream
 from marlene.streams._labels import label_columns
-from marlene.streams._stream import as_matrix, dense, inferred_kinds
+from marlene.streams._matrix import as_matrix, dense, inferred_kinds
 
 NAMES = ["age", "is_spam", "is_urgent"]
 

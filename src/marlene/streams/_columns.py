@@ -12,7 +12,8 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN
 from marlene.streams._labels import LabelChoice, label_columns
-from marlene.streams._stream import KINDS, Feature, Stream, inferred_kinds, refuse_duplicates
+from marlene.streams._matrix import inferred_kinds
+from marlene.streams._stream import KINDS, Feature, Stream, refuse_duplicates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from marlene._common.arrays import as_floats
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN, as_labels
+from marlene.streams._matrix import as_matrix, dense, inferred_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from marlene._common.arrays import Bools, Floats, Labels
+    from marlene.streams._matrix import Matrix
 
 Kind: TypeAlias = Literal["numeric", "binary", "nominal"]
 KINDS: tuple[Kind, ...] = ("numeric", "binary", "nominal")
 FeatureKinds: TypeAlias = "str | Mapping[str, str]"
 """A kind for all features, or kinds of single features by name; see `Stream.with_kinds`."""
-Matrix: TypeAlias = "Floats | sp.csr_array"
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,35 +304,9 @@ def refuse_duplicates(source: str, what: str, names: Sequence[str]) -> None:
         raise MarleneError(f"{source}: two {what} are named {twice[0]!r}")
 
 
-def dense(X: Matrix) -> Floats:
-    """Return `X` as a dense array."""
-    return X.toarray() if isinstance(X, sp.csr_array) else X
-
-
-def as_matrix(X: Any, name: str) -> Matrix:  # noqa: ANN401 (whatever can be turned into a matrix)
-    """Return `X` as a float64 array, or a CSR array with sorted indices, of two dimensions."""
-    if sp.issparse(X):
-        matrix = sp.csr_array(X, dtype=np.float64)
-        matrix.sum_duplicates()
-        return matrix
-    array = as_floats(X, f"{name}: X")
-    if array.ndim != 2:
-        raise MarleneError(f"{name}: X has {array.ndim} dimensions, expected 2")
-    return np.ascontiguousarray(array)
-
-
 def _label_matrix(Y: Any, name: str, labels: Sequence[str] | None = None) -> Labels:  # noqa: ANN401
     def wording(row: int, column: int) -> str:
         label = repr(labels[column]) if labels is not None and column < len(labels) else str(column)
         return f"{name}: example {row}, label {label}"
 
     return as_labels(Y, f"{name}: Y", wording=wording)
-
-
-def inferred_kinds(X: Matrix) -> list[Kind]:
-    """Return the kind of every column: binary if it holds only 0, 1 and missing values, otherwise numeric."""
-    values = X.data if isinstance(X, sp.csr_array) else X
-    other = ~np.isnan(values) & (values != 0) & (values != 1)
-    numeric = np.zeros(X.shape[1], dtype=bool)
-    numeric[X.indices[other] if isinstance(X, sp.csr_array) else other.any(axis=0)] = True
-    return ["numeric" if column else "binary" for column in numeric]

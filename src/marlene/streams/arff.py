@@ -17,8 +17,9 @@ from marlene.streams._arff_tokens import Malformed
 from marlene.streams._arff_values import Decoder, LabelNumbers, Names, Numbers, label_values
 from marlene.streams._labels import LabelChoice, label_columns
 from marlene.streams._lines import bare_stem, numbered_lines
+from marlene.streams._matrix import Matrix, inferred_kinds
 from marlene.streams._mulan import label_names
-from marlene.streams._stream import Feature, Kind, Matrix, Stream, inferred_kinds
+from marlene.streams._stream import Feature, Kind, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
