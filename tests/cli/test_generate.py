@@ -24,7 +24,7 @@ def test_the_papers_streams_come_back_as_they_were(call, tmp_path, suffix):
         assert load(tmp_path / f"ia.{source.name}.{suffix}", labels=labels, name=source.name) == source
     assert len(list(tmp_path.iterdir())) == 7
     drifts = json.loads((tmp_path / "ia.drifts.json").read_text())
-    assert drifts == {label: list(times) for label, times in made.drifts.items()}
+    assert drifts == {label: list(times) for label, times in made.target.drifts.items()}
     assert f"{out}: 500 examples, 2 features, 5 labels\n" in outcome.out
 
 

@@ -19,7 +19,7 @@ def by_hand():
     rows = []
     for segment in range(5):
         begin = 100 * segment
-        drifting = [label for label, times in MADE.drifts.items() if begin in times]
+        drifting = [label for label, times in MADE.target.drifts.items() if begin in times]
         assert len(drifting) == {0: 0, 3: 2}.get(segment, 1)
         model.signal_drift(drifting)
         rows.append(model.test_then_train(MADE.target.X[begin : begin + 100], MADE.target.Y[begin : begin + 100]))
@@ -30,20 +30,20 @@ def by_hand():
 def test_the_blocks_do_not_matter(size):
     expected, probabilities = by_hand()
     model = BRMarlene(drift="oracle", seed=5)
-    watched = Watched(model, MADE.target, MADE.drifts)
+    watched = Watched(model, MADE.target, MADE.target.drifts)
     watched.declare(MADE.target.features, MADE.target.labels)
     rows = [
         watched.test_then_train(MADE.target.X[i : i + size], MADE.target.Y[i : i + size]) for i in range(0, 500, size)
     ]
     assert np.array_equal(np.concatenate(rows), probabilities)
     assert contents(model) == contents(expected)
-    assert model.concepts() == {label: list(times) for label, times in MADE.drifts.items()}
+    assert model.concepts() == {label: list(times) for label, times in MADE.target.drifts.items()}
 
 
 def test_within_an_evaluation():
     expected, probabilities = by_hand()
     model = BRMarlene(drift="oracle", seed=5)
-    watched = Watched(model, MADE.target, MADE.drifts)
+    watched = Watched(model, MADE.target, MADE.target.drifts)
     result = prequential(watched, MADE.target)
     assert contents(model) == contents(expected)
     assert np.array_equal(result.proba, probabilities.astype(np.float32))
@@ -52,14 +52,14 @@ def test_within_an_evaluation():
 
 def test_with_late_labels_drifts_are_counted_in_what_is_learnt():
     model = BRMarlene(drift="oracle", seed=5)
-    prequential(Watched(model, MADE.target, MADE.drifts), MADE.target, delay=30)
-    assert model.concepts() == {label: list(times) for label, times in MADE.drifts.items()}
+    prequential(Watched(model, MADE.target, MADE.target.drifts), MADE.target, delay=30)
+    assert model.concepts() == {label: list(times) for label, times in MADE.target.drifts.items()}
 
 
 def test_drifts_are_those_of_the_target_and_not_of_sources():
     made = synthetic_experiment("AA", 20, "similar", source_size=30)
     model = BRMarlene(drift="oracle")
-    prequential(Watched(model, made.target, made.drifts), made.target, sources=made.sources)
+    prequential(Watched(model, made.target, made.target.drifts), made.target, sources=made.sources)
     assert model.concepts() == {"l1": [100], "l2": [100], "l3": [], "l4": [], "l5": []}
     assert model.concepts("similar-1") == {label: [] for label in made.target.labels}
 

@@ -35,7 +35,7 @@ def test_sizes_and_drift_positions(drift, size):
     expected = dict.fromkeys(("l3", "l4", "l5"), ())
     for label, segments in zip(("l1", "l2"), DRIFTS[drift], strict=True):
         expected[label] = tuple(segment * 5 * size for segment in segments)
-    assert made.drifts == expected
+    assert made.target.drifts == expected
     for segment in np.split(made.target.Y, SEGMENTS[drift]):
         assert segment.sum(axis=0).tolist() == [size] * 5
 
@@ -47,7 +47,7 @@ def test_positives_move_exactly_where_the_stream_says(drift):
     means = means_of_positives(made, SEGMENTS[drift])
     moved = np.linalg.norm(np.diff(means, axis=0), axis=2) > 0.5  # a mean of 500 is known to 0.1
     for q, label in enumerate(made.target.labels):
-        assert ((np.flatnonzero(moved[:, q]) + 1) * 5 * size).tolist() == list(made.drifts[label])
+        assert ((np.flatnonzero(moved[:, q]) + 1) * 5 * size).tolist() == list(made.target.drifts[label])
 
 
 def test_with_two_abrupt_drifts_the_labels_take_each_others_places():

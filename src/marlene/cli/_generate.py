@@ -66,7 +66,7 @@ def generate(
     files = {out.with_name(f"{out.stem}.{source.name}{out.suffix}"): source for source in made.sources}
     for path, written in (files | {out: made.target}).items():
         _write(path, written, len(written))
-    _write_drifts(out, made.drifts)
+    _write_drifts(out, made.target.drifts)
 
 
 def _refuse_options(context: typer.Context, name: str, panel: str) -> None:

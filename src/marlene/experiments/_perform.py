@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Arrays
     from marlene.evaluation import PrequentialResult
     from marlene.streams import Stream
-
-    Drifts = dict[str, tuple[int, ...]]
+    from marlene.streams._stream import Drifts
 
 PACKAGES = ("numpy", "scipy", "numba", "river")
 EVALUATED = ("window", "start", "delay", "wall_seconds")
@@ -116,7 +115,7 @@ def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts, Drif
     stream = json.loads(description)
     if "synthetic" in stream:
         made = synthetic_experiment(stream.pop("synthetic"), stream.pop("size"), stream.pop("sources"), **stream)
-        return made.target, made.sources, made.drifts, made.drifts
+        return made.target, made.sources, made.target.drifts, made.target.drifts
     source_names, limit, labels = stream.pop("sources", []), stream.pop("limit", None), stream.pop("labels", None)
     rotated, alarms = stream.pop("rotated", False), stream.pop("alarms", 0)
     target = load(stream.pop("load"), labels=labels, limit=limit, **stream)

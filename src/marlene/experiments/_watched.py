@@ -39,7 +39,7 @@ class Watched:
     >>> from marlene.learners import BRMarlene
     >>> from marlene.streams import synthetic_experiment
     >>> made = synthetic_experiment("AA", 50)
-    >>> watched = Watched(BRMarlene(drift="oracle"), made.target, made.drifts)
+    >>> watched = Watched(BRMarlene(drift="oracle"), made.target, made.target.drifts)
     >>> watched.declare(made.target.features, made.target.labels)
     >>> watched.test_then_train(made.target.X, made.target.Y).shape
     (500, 5)

@@ -232,10 +232,10 @@ class GaussianStream:
                 yield dict(zip(names, x, strict=True)), dict(zip(self.labels, y, strict=True))
 
     def take(self, count: int, name: str = "gaussians") -> Stream:
-        """Return the first `count` examples."""
+        """Return the first `count` examples as a stream, which knows its drifts."""
         whole_number(count, "count", 1)
         X, Y = next(self.blocks(count))
-        return Stream(X, Y, self.features, self.labels, name)
+        return Stream(X, Y, self.features, self.labels, name, self.drift_positions(count))
 
     def drift_positions(self, count: int) -> dict[str, tuple[int, ...]]:
         """Return for every label the positions among the first `count` examples where a drift begins."""

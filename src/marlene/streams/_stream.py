@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -24,6 +24,8 @@ Kind: TypeAlias = Literal["numeric", "binary", "nominal"]
 KINDS: tuple[Kind, ...] = ("numeric", "binary", "nominal")
 FeatureKinds: TypeAlias = "str | Mapping[str, str]"
 """A kind for all features, or kinds of single features by name; see `Stream.with_kinds`."""
+Drifts: TypeAlias = "Mapping[str, tuple[int, ...]]"
+"""For every label the numbers (from 0) of the examples with which a new concept begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,9 @@ class Stream:
         Name of every column of `Y`.
     name
         What the stream is called in reports.
+    drifts
+        If the true drifts are known: for every label the numbers (from 0) of the examples with which a new concept
+        begins. Two streams with the same examples are equal, whatever is known about their drifts.
 
     Examples
     --------
@@ -84,6 +89,7 @@ class Stream:
     features: tuple[Feature, ...]
     labels: tuple[str, ...]
     name: str = "stream"
+    drifts: Drifts = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.X.shape != (len(self.Y), len(self.features)):
@@ -199,7 +205,8 @@ class Stream:
     def head(self, count: int) -> Stream:
         """Return a stream of the first `count` examples."""
         whole_number(count, f"{self.name}: the number of examples", 1)
-        return replace(self, X=self.X[:count], Y=self.Y[:count])
+        drifts = {label: tuple(time for time in times if time < count) for label, times in self.drifts.items()}
+        return replace(self, X=self.X[:count], Y=self.Y[:count], drifts=drifts)
 
     def rotated(self) -> Stream:
         """Return the stream with an abrupt drift of all labels in the middle.

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ class Concept(NamedTuple):
 
 @dataclass(frozen=True)
 class SyntheticExperiment:
-    """A target stream with its sources and its true drifts.
+    """A target stream, which knows its true drifts, with its sources.
 
     Parameters
     ----------
@@ -62,13 +62,10 @@ class SyntheticExperiment:
         The stream to predict.
     sources
         Streams to learn whole before it; they do not drift.
-    drifts
-        For every label of the target, the numbers (from 0) of the examples that begin a new concept.
     """
 
     target: Stream
     sources: tuple[Stream, ...]
-    drifts: dict[str, tuple[int, ...]]
 
 
 def synthetic_experiment(
@@ -97,7 +94,7 @@ def synthetic_experiment(
     <Stream IA-50: 1250 examples, 2 features (dense), 5 labels>
     >>> [source.name for source in made.sources]
     ['similar-1', 'similar-2', 'similar-3', 'similar-4', 'similar-5']
-    >>> made.drifts
+    >>> made.target.drifts
     {'l1': (250, 500, 750, 1000), 'l2': (750,), 'l3': (), 'l4': (), 'l5': ()}
     """
     concepts = synthetic_concepts(drift)
@@ -117,7 +114,7 @@ def synthetic_experiment(
         label: tuple(s * segment for s in range(1, len(concepts)) if _differs(concepts[s - 1], concepts[s], q))
         for q, label in enumerate(LABELS)
     }
-    return SyntheticExperiment(target, tuple(learnt), drifts)
+    return SyntheticExperiment(replace(target, drifts=drifts), tuple(learnt))
 
 
 def synthetic_concepts(drift: str) -> list[Concept]:
