@@ -94,12 +94,6 @@ class TestExamples:
         with pytest.raises(MarleneError, match="at least 1, not 0"):
             stream.head(0)
 
-    def test_rotated_labels(self):
-        stream = Stream.from_arrays(sp.csr_array(np.eye(5)), [[1, 0], [1, 0], [1, 0], [0, -1], [1, 1]])
-        turned = stream.rotated()
-        assert turned.Y.tolist() == [[1, 0], [1, 0], [0, 1], [-1, 0], [1, 1]]
-        assert (turned.name, stream.Y[2].tolist()) == ("arrays, rotated", [1, 0])
-
     def test_equality_looks_at_everything(self):
         stream = Stream.from_arrays([[1, np.nan]], [[1]])
         assert stream == Stream.from_arrays(sp.csr_array([[1, np.nan]]), [[1]])

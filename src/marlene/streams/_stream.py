@@ -13,6 +13,7 @@ from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN, as_labels
 from marlene.streams._matrix import as_matrix, dense, inferred_kinds
+from marlene.streams.changes import changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -211,16 +212,71 @@ class Stream:
     def rotated(self) -> Stream:
         """Return the stream with an abrupt drift of all labels in the middle.
 
-        In the second half, every label has the values of the label before it, the first label those of the last.
+        In the second half, every label has the values of the label before it, the first label those of the last. As
+        after every change, the stream knows its `drifts`.
 
         Examples
         --------
-        >>> Stream.from_arrays([[0.5]] * 4, [[1, 0, 0]] * 4).rotated().Y.tolist()
+        >>> rotated = Stream.from_arrays([[0.5]] * 4, [[1, 0, 0]] * 4).rotated()
+        >>> rotated.Y.tolist()
         [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]]
+        >>> rotated.drifts
+        {'y0': (2,), 'y1': (2,), 'y2': (2,)}
         """
-        truth, middle = self.Y.copy(), len(self) // 2
-        truth[middle:] = np.roll(self.Y[middle:], 1, axis=1)
-        return replace(self, Y=truth, name=f"{self.name}, rotated")
+        return changed(self, "rotated")
+
+    def swapped(self, seed: int = 1) -> Stream:
+        """Return the stream with two abrupt drifts: labels are rotated in the second third, permuted in the last.
+
+        Examples
+        --------
+        >>> Stream.from_arrays([[0.5]] * 3, [[1, 0, 0]] * 3).swapped(seed=3).Y.tolist()
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        """
+        return changed(self, "swapped", seed)
+
+    def recurring(self) -> Stream:
+        """Return the stream with labels rotated in the second third, and as before in the last.
+
+        Examples
+        --------
+        >>> Stream.from_arrays([[0.5]] * 3, [[1, 0, 0]] * 3).recurring().Y.tolist()
+        [[1, 0, 0], [0, 1, 0], [1, 0, 0]]
+        """
+        return changed(self, "recurring")
+
+    def gradual(self, seed: int = 1) -> Stream:
+        """Return the stream with labels rotated more and more often: over a tenth of it, around the middle.
+
+        The drifts are told at the beginning of this tenth.
+
+        Examples
+        --------
+        >>> Stream.from_arrays([[0.5]] * 100, [[1, 0]] * 100).gradual().drifts
+        {'y0': (45,), 'y1': (45,)}
+        """
+        return changed(self, "gradual", seed)
+
+    def few(self, seed: int = 1) -> Stream:
+        """Return the stream with an abrupt drift in the middle of three labels only, which change places.
+
+        Examples
+        --------
+        >>> Stream.from_arrays([[0.5]] * 2, [[1, 0, 1, 0, 1]] * 2).few().drifts
+        {'y0': (), 'y1': (1,), 'y2': (1,), 'y3': (1,), 'y4': ()}
+        """
+        return changed(self, "few", seed)
+
+    def replaced(self, seed: int = 1) -> Stream:
+        """Return the stream with half of its labels. In the middle, each gets the values of one of the other half.
+
+        Examples
+        --------
+        >>> replaced = Stream.from_arrays([[0.5]] * 2, [[1, 1, 0, 0]] * 2, labels=["a", "b", "c", "d"]).replaced()
+        >>> replaced.labels, replaced.Y.tolist()
+        (('a', 'b'), [[1, 1], [0, 0]])
+        """
+        return changed(self, "replaced", seed)
 
     def with_kinds(self, kinds: FeatureKinds) -> Stream:
         """Return the stream with other kinds of features.
