@@ -13,6 +13,7 @@ from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN, as_labels
 from marlene.streams._matrix import as_matrix, dense, inferred_kinds
+from marlene.streams.archives import halves
 from marlene.streams.changes import changed
 
 if TYPE_CHECKING:
@@ -277,6 +278,17 @@ class Stream:
         (('a', 'b'), [[1, 1], [0, 0]])
         """
         return changed(self, "replaced", seed)
+
+    def halves(self, archive: str = "same", seed: int = 1) -> tuple[Stream, Stream]:
+        """Return the first half, to learn before as an archive, and the second; see `marlene.streams.archives`.
+
+        Examples
+        --------
+        >>> archive, target = Stream.from_arrays([[0.5], [1.5]], [[1], [0]]).halves()
+        >>> archive.name, target.name
+        ('arrays, first half', 'arrays, second half')
+        """
+        return halves(self, archive, seed)
 
     def with_kinds(self, kinds: FeatureKinds) -> Stream:
         """Return the stream with other kinds of features.
