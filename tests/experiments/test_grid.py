@@ -4,6 +4,7 @@ import pytest
 
 from marlene._common.errors import MarleneError
 from marlene.experiments import Grid, Run
+from marlene.experiments._grid import LOADED
 
 TOML = """
 seeds = [1, 7]
@@ -79,6 +80,36 @@ def test_a_number_of_seeds():
     assert [run.seed for run in Grid([STREAM], [METHOD], seeds=3).runs()] == [1, 2, 3]
 
 
+def test_changes_and_archives_and_only_the_seeds_that_matter():
+    changes = {"change": ["rotated", "swapped"], "change_seed": [1, 2, 3]}
+    archives = {"archive": ["none", "same", "noise"], "archive_seed": [1, 4]}
+    runs = Grid([STREAM | changes, STREAM | archives, STREAM | {"change": "few"}], [METHOD]).runs()
+    assert [run.stream | {"load": None} for run in runs] == [
+        {"load": None} | kept
+        for kept in (
+            {"change": "rotated"},
+            *({"change": "swapped", "change_seed": seed} for seed in (1, 2, 3)),
+            {"archive": "none"},
+            {"archive": "same"},
+            *({"archive": "noise", "archive_seed": seed} for seed in (1, 4)),
+            {"change": "few", "change_seed": 1},
+        )
+    ]
+    assert [(run.course, run.sources) for run in runs] == [
+        ("yeast, rotated", "none"),
+        *((f"yeast, swapped (seed {seed})", "none") for seed in (1, 2, 3)),
+        ("yeast, second half", "none"),
+        ("yeast, second half after first half", "first half"),
+        *(
+            (f"yeast, second half after first half, noise (seed {seed})", f"first half, noise (seed {seed})")
+            for seed in (1, 4)
+        ),
+        ("yeast, few (seed 1)", "none"),
+    ]
+    both = Run(STREAM | {"archive": "renamed", "change": "few", "sources": ["imdb"], "alarms": 2}, "majority")
+    assert both.course == "yeast, second half, few (seed 1), 2 false alarms after imdb, first half, renamed"
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -92,11 +123,29 @@ def test_a_number_of_seeds():
         ({"streams": [STREAM | {"synthetic": "SS"}]}, "grid, stream 1: expected either load or synthetic"),
         (
             {"streams": [STREAM | {"lmit": 3}]},
-            "grid, stream 1: 'lmit' is not one of load, labels, features, limit, sources, rotated, alarms",
+            f"grid, stream 1: 'lmit' is not one of {', '.join(LOADED)}",
         ),
         ({"streams": [STREAM | {"limit": "3"}]}, "grid, stream 1: limit cannot be '3'"),
         ({"streams": [STREAM | {"limit": True}]}, "grid, stream 1: limit cannot be True"),
-        ({"streams": [STREAM | {"rotated": 1}]}, "grid, stream 1: rotated cannot be 1"),
+        (
+            {"streams": [STREAM | {"change": ["rotated", "turned"]}]},
+            "grid, stream 1: change must be one of rotated, swapped, recurring, gradual, few, replaced, not 'turned'",
+        ),
+        ({"streams": [STREAM | {"change": True}]}, "grid, stream 1: change cannot be True"),
+        ({"streams": [STREAM | {"change_seed": 2}]}, "grid, stream 1: change_seed needs change"),
+        (
+            {"streams": [STREAM | {"change": "few", "change_seed": -1}]},
+            "grid, stream 1: change_seed must be a whole number of at least 0, not -1",
+        ),
+        (
+            {"streams": [STREAM | {"archive": "other"}]},
+            "grid, stream 1: archive must be one of none, same, renamed, noise, not 'other'",
+        ),
+        ({"streams": [STREAM | {"archive_seed": 2}]}, "grid, stream 1: archive_seed needs archive"),
+        (
+            {"streams": [{"synthetic": "SS", "change": "few"}]},
+            "grid, stream 1: 'change' is not one of synthetic, size, sources, source_size, seed",
+        ),
         ({"streams": [STREAM | {"alarms": -1}]}, "grid: alarms must be a number from 0 to 99"),
         (
             {"streams": [{"synthetic": "SA"}]},
@@ -116,8 +165,8 @@ def test_a_number_of_seeds():
         ({"evaluation": {"windows": 3}}, "grid, evaluation: 'windows' is not one of window, start, delay"),
         ({"evaluation": {"window": True}}, "grid, evaluation: window cannot be True"),
         (
-            {"methods": [{"name": "br-marlene", "drift": "oracle"}]},
-            "grid: br-marlene (drift=oracle) on yeast, seed 1: drift = 'oracle' needs a synthetic stream",
+            {"streams": [{"load": "imdb"}], "methods": [{"name": "marlene", "drift": "oracle"}]},
+            "grid: marlene (drift=oracle) on imdb, seed 1: drift = 'oracle' needs a synthetic stream, change or alarms",
         ),
     ],
 )

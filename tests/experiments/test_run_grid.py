@@ -17,6 +17,7 @@ from marlene.evaluation import prequential
 from marlene.experiments import Grid, ResultStore, _pools, run_grid
 from marlene.learners import BRMarlene
 from marlene.streams import load, synthetic_experiment
+from marlene.streams.changes import changed
 from tests.cli.commands import COMMAND, environment
 from tests.experiments.grids import BROKEN, lasting, small
 
@@ -74,17 +75,53 @@ def test_a_loaded_stream_with_sources_and_settings(tmp_path):
     assert (row["window"], row["start"], row["delay"], row["examples"], row["sources"]) == (20, 9, 2, 150, "Yeast")
 
 
-def test_rotated_labels_are_a_drift_of_all(tmp_path):
-    grid = Grid([{"load": "yeast", "limit": 101, "rotated": True}], [{"name": "majority"}])
-    store = run_grid(grid, tmp_path)
+@pytest.mark.parametrize(("change", "seed"), [("rotated", 1), ("replaced", 1), ("swapped", 3)])
+def test_an_oracle_tells_which_labels_drift_and_when(tmp_path, change, seed):
+    stream = {"load": "yeast", "limit": 101, "change": change, "change_seed": seed}
+    store = run_grid(Grid([stream], [{"name": "br-resampled", "drift": "oracle"}]), tmp_path)
     (row,) = store.rows()
-    yeast = load("yeast", limit=101)
-    truth = store.traces(row["key"])["truth"]
-    assert row["title"] == "majority on yeast, rotated, seed 1"
-    assert np.array_equal(truth[:50], yeast.Y[:50])
-    assert np.array_equal(truth[50:, 1:], yeast.Y[50:, :-1])
-    assert np.array_equal(truth[50:, 0], yeast.Y[50:, -1])
-    assert row["true_drifts"] == {label: [50] for label in yeast.labels}
+    made = changed(load("yeast", limit=101), change, seed)
+    assert np.array_equal(store.traces(row["key"])["truth"], made.Y)
+    assert row["true_drifts"] == {label: list(times) for label, times in made.drifts.items()}
+    assert row["found_drifts"] == {label: list(times) for label, times in made.drifts.items() if times}
+    assert row["name"] == made.name
+    assert row["title"] == f"br-resampled (drift=oracle) on {made.name}, seed 1"
+
+
+def test_true_drifts_are_told_among_false_alarms(tmp_path):
+    stream = {"load": "yeast", "limit": 400, "alarms": 51, "change": "few"}
+    (row,) = run_grid(Grid([stream], [{"name": "br-resampled", "drift": "oracle"}]), tmp_path).rows()
+    false = list(range(100, 202, 2))
+    assert {tuple(times) for times in row["found_drifts"].values()} == {tuple(false)}
+    assert 200 in false
+    assert sorted(row["true_drifts"].values()) == [[]] * 11 + [[200]] * 3
+
+
+@pytest.mark.parametrize("archive", ["none", "same", "renamed", "noise"])
+def test_the_first_half_is_learnt_before_the_second(tmp_path, archive):
+    stream = {"load": "yeast", "limit": 201, "archive": archive, "archive_seed": 5}
+    (row,) = run_grid(Grid([stream], [{"name": "br-marlene"}]), tmp_path).rows()
+    first, target = load("yeast", limit=201).halves("same" if archive == "none" else archive, seed=5)
+    result = prequential(BRMarlene(seed=1), target, sources=[] if archive == "none" else [first])
+    assert row["macro_gmean"] == result.macro_gmean
+    assert (row["name"], row["examples"], row["true_drifts"]) == ("yeast, second half", 101, {})
+    assert row["sources"] == ("none" if archive == "none" else first.name.removeprefix("yeast, "))
+
+
+def test_a_changed_target_after_an_archive_and_another_stream(tmp_path):
+    stream = {"load": "yeast", "limit": 200, "sources": ["Yeast"], "archive": "renamed", "change": "few"}
+    (row,) = run_grid(Grid([stream], [{"name": "br-marlene"}]), tmp_path).rows()
+    archive, target = load("yeast", limit=200).halves("renamed")
+    result = prequential(BRMarlene(seed=1), target.few(), sources=[load("yeast"), archive])
+    assert row["macro_gmean"] == result.macro_gmean
+    assert row["name"] == "yeast, second half, few (seed 1)"
+    assert sorted(row["true_drifts"].values()) == [[]] * 11 + [[50]] * 3
+
+
+def test_a_stream_that_cannot_be_changed_is_a_failed_run(tmp_path):
+    stream = {"load": "yeast", "limit": 9, "change": "gradual"}
+    (row,) = run_grid(Grid([stream], [{"name": "majority"}]), tmp_path).rows()
+    assert row["error"] == "MarleneError: yeast: the change 'gradual' needs at least 10 examples, not 9"
 
 
 def test_false_alarms_are_told_to_those_who_believe_an_oracle(tmp_path):

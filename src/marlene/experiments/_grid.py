@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene.learners import create
-from marlene.streams import synthetic
+from marlene.streams import archives, changes, synthetic
 
 if TYPE_CHECKING:
     import os
@@ -26,10 +27,17 @@ LOADED = {
     "features": str,
     "limit": int,
     "sources": list,
-    "rotated": bool,
+    "archive": str,
+    "archive_seed": int,
+    "change": str,
+    "change_seed": int,
     "alarms": int,
 }
+ARCHIVES = ("none", *archives.ARCHIVES)
+"""Archives of a loaded stream; with "none" the first half is not learnt."""
 SYNTHETIC = {"synthetic": str, "size": int, "sources": str, "source_size": int, "seed": (int, str)}
+SEVERAL = ("load", "archive", "archive_seed", "change", "change_seed")
+"""Where a list stands for several loaded streams."""
 EVALUATION = {"window": int, "start": int, "delay": int}
 ORACLE = "oracle"
 
@@ -75,8 +83,12 @@ class Run:
     @property
     def sources(self) -> str:
         """The sources, which are learnt before the stream, in words."""
-        sources = self.stream.get("sources", "none")
-        return sources if isinstance(sources, str) else ", ".join(sources) or "none"
+        sources = self.stream.get("sources", [])
+        if isinstance(sources, str):
+            return sources
+        archive = self.stream.get("archive", "none")
+        archived = [] if archive == "none" else [archives.in_words(archive, self.stream.get("archive_seed", 1))]
+        return ", ".join([*sources, *archived]) or "none"
 
     @property
     def learner(self) -> str:
@@ -88,7 +100,9 @@ class Run:
     def course(self) -> str:
         """The stream and its sources, in words."""
         stream = self.stream.get("load") or f"{self.stream['synthetic']}-{self.stream['size']}"
-        stream += ", rotated" if self.stream.get("rotated") else ""
+        stream += ", second half" if "archive" in self.stream else ""
+        if "change" in self.stream:
+            stream += f", {changes.in_words(self.stream['change'], self.stream.get('change_seed', 1))}"
         stream += f", {self.stream['alarms']} false alarms" if self.stream.get("alarms") else ""
         return str(stream) if self.sources == "none" else f"{stream} after {self.sources}"
 
@@ -105,11 +119,13 @@ class Grid:
     ----------
     streams
         Mappings. `load`: what `marlene.streams.load` takes, with `labels`, `features`, `limit`, `sources` (a list of
-        streams to learn before), `rotated` (true: labels change places in the middle, see `Stream.rotated`), and
-        `alarms` (how many false alarms in a row, for every label, are injected from a quarter of the stream on; for
-        learners with `drift = "oracle"`). Or `synthetic`: a type of `marlene.streams.synthetic_experiment`, with
-        `size`, `sources`, `source_size`, and `seed` (a number, by default 1; or "run": drawn anew with the seed of the
-        run). Lists under `load`, `synthetic`, `size` and the `sources` of a synthetic stream stand for several streams.
+        streams to learn before), `archive` and `archive_seed` (the target is the second half, and the first is learnt
+        before: see `Stream.halves`; "none": it is not learnt), `change` and `change_seed` (how the labels of the target
+        change places: see `marlene.streams.changes`), and `alarms` (how many false alarms in a row, for every label,
+        are injected from a quarter of the stream on; for learners with `drift = "oracle"`). Or `synthetic`: a type of
+        `marlene.streams.synthetic_experiment`, with `size`, `sources`, `source_size`, and `seed` (a number, by default
+        1; or "run": drawn anew with the seed of the run). Lists under `load`, `archive`, `change`, their seeds,
+        `synthetic`, `size` and the `sources` of a synthetic stream stand for several streams.
     methods
         Mappings: `name`, and the options of the method. A list stands for several settings.
     seeds
@@ -150,8 +166,10 @@ class Grid:
             for stream, (name, options), seed in itertools.product(every_stream, every_method, every_seed)
         )
         for run in self._runs:
-            if run.options.get("drift") == ORACLE and not run.stream.keys() & {"synthetic", "rotated", "alarms"}:
-                raise MarleneError(f"{where}: {run.title}: drift = {ORACLE!r} needs a synthetic stream")
+            if run.options.get("drift") == ORACLE and not run.stream.keys() & {"synthetic", "change", "alarms"}:
+                raise MarleneError(
+                    f"{where}: {run.title}: drift = {ORACLE!r} needs a synthetic stream, change or alarms"
+                )
             if run.stream.get("alarms", 0) not in range(BURST // 2):
                 raise MarleneError(f"{where}: alarms must be a number from 0 to {BURST // 2 - 1}")
 
@@ -237,22 +255,34 @@ def _streams(stream: dict[str, Any], where: str) -> list[dict[str, Any]]:
     if ("load" in stream) == ("synthetic" in stream):
         raise MarleneError(f"{where}: expected either load or synthetic")
     if "load" in stream:
-        several = _combinations(stream, ["load"])
-        for one in several:
-            _check(one, LOADED, where)
-        return several
-    several = [
+        return [_loaded(one, where) for one in _combinations(stream, SEVERAL)]
+    several: list[dict[str, Any]] = [
         {"size": 500, "sources": "none", "source_size": 5000, "seed": 1} | one
         for one in _combinations(stream, ["synthetic", "size", "sources"])
     ]
     for one in several:
         _check(one, SYNTHETIC, where)
-        for name, choices in (("synthetic", synthetic.DRIFT_TYPES), ("sources", synthetic.SOURCES)):
-            if one[name] not in choices:
-                raise MarleneError(f"{where}: {name} must be one of {', '.join(choices)}, not {one[name]!r}")
+        one_of(one["synthetic"], f"{where}: synthetic", synthetic.DRIFT_TYPES)
+        one_of(one["sources"], f"{where}: sources", synthetic.SOURCES)
         if isinstance(one["seed"], str) and one["seed"] != "run":
             raise MarleneError(f"{where}: seed must be a number or 'run', not {one['seed']!r}")
     return several
+
+
+def _loaded(stream: dict[str, Any], where: str) -> dict[str, Any]:
+    """Check the description of a loaded stream; add the seeds that matter, and take away the others."""
+    _check(stream, LOADED, where)
+    drawn = [name for name, change in changes.CHANGES.items() if change.random]
+    made = dict(stream)
+    for name, known, random in (("archive", ARCHIVES, [archives.NOISE]), ("change", changes.CHANGES, drawn)):
+        seed = made.pop(f"{name}_seed", None)
+        if name in made:
+            one_of(made[name], f"{where}: {name}", known)
+        elif seed is not None:
+            raise MarleneError(f"{where}: {name}_seed needs {name}")
+        if made.get(name) in random:
+            made[f"{name}_seed"] = whole_number(1 if seed is None else seed, f"{where}: {name}_seed", 0)
+    return made
 
 
 def _methods(method: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]]]:

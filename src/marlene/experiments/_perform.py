@@ -22,8 +22,12 @@ from marlene.experiments._store import DONE, FAILED, Outcome
 from marlene.experiments._watched import Watched
 from marlene.learners import create
 from marlene.streams import CATALOGUE, load, synthetic_experiment
+from marlene.streams.archives import SAME
+from marlene.streams.changes import changed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from marlene._common.arrays import Arrays
     from marlene.evaluation import PrequentialResult
     from marlene.streams import Stream
@@ -50,7 +54,7 @@ def perform(run: Run, *, rows_only: bool = False) -> Outcome:
     started = _now()
     try:
         stream = run.stream | ({"seed": run.seed} if run.stream.get("seed") == "run" else {})
-        target, sources, drifts, told = _streams(json.dumps(stream, sort_keys=True))
+        target, sources, told = _streams(json.dumps(stream, sort_keys=True))
         model = create(run.method, run.seed, **run.options)
         due = told if run.options.get("drift") == ORACLE else {}
         watched: Any = model if rows_only and not due else Watched(model, target, due)
@@ -64,7 +68,7 @@ def perform(run: Run, *, rows_only: bool = False) -> Outcome:
     report = {name: value for name, value in result.report().items() if name not in {*row, "stopped"}}
     row |= {"name": result.stream} | report | {name: getattr(result, name) for name in EVALUATED}
     row |= {f"overall_{name}": value for name, value in result.overall.items()}
-    row |= {"true_drifts": drifts, "found_drifts": _found_drifts(model)}
+    row |= {"true_drifts": target.drifts, "found_drifts": _found_drifts(model)}
     return Outcome(row, {} if rows_only else _traces(result, watched))
 
 
@@ -110,20 +114,37 @@ def _processor() -> str:
 
 
 @functools.lru_cache(maxsize=2)
-def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts, Drifts]:
-    """Make target, sources, true drifts and the drifts to signal; cached, as many runs use the same stream."""
+def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts]:
+    """Make target, sources and the drifts to signal; cached, as many runs use the same stream."""
     stream = json.loads(description)
     if "synthetic" in stream:
         made = synthetic_experiment(stream.pop("synthetic"), stream.pop("size"), stream.pop("sources"), **stream)
-        return made.target, made.sources, made.target.drifts, made.target.drifts
-    source_names, limit, labels = stream.pop("sources", []), stream.pop("limit", None), stream.pop("labels", None)
-    rotated, alarms = stream.pop("rotated", False), stream.pop("alarms", 0)
-    target = load(stream.pop("load"), labels=labels, limit=limit, **stream)
-    sources = [load(name, labels=None if name.lower() in CATALOGUE else labels, **stream) for name in source_names]
-    false = tuple(len(target) // 4 + i * max(1, len(target) // BURST) for i in range(alarms))
-    true = (len(target) // 2,) if rotated else ()
-    drifts, told = (dict.fromkeys(target.labels, times) if times else {} for times in (true, false + true))
-    return target.rotated() if rotated else target, tuple(sources), drifts, told
+        return made.target, made.sources, made.target.drifts
+    alarms = stream.pop("alarms", 0)
+    target, sources = _loaded(stream.pop("load"), **stream)
+    false = {len(target) // 4 + i * max(1, len(target) // BURST) for i in range(alarms)}
+    told = {label: tuple(sorted({*target.drifts.get(label, ()), *false})) for label in target.labels}
+    return target, sources, told
+
+
+def _loaded(
+    name: str,
+    labels: Any = None,  # noqa: ANN401 (whatever `load` takes)
+    features: str = "auto",
+    limit: int | None = None,
+    sources: Sequence[str] = (),
+    archive: str | None = None,
+    archive_seed: int = 1,
+    change: str | None = None,
+    change_seed: int = 1,
+) -> tuple[Stream, tuple[Stream, ...]]:
+    """Load target and sources, cut off the archive, and change the target."""
+    target = load(name, labels=labels, features=features, limit=limit)
+    learnt = [load(one, labels=None if one.lower() in CATALOGUE else labels, features=features) for one in sources]
+    if archive is not None:
+        first, target = target.halves(SAME if archive == "none" else archive, archive_seed)
+        learnt += [first] if archive != "none" else []
+    return target if change is None else changed(target, change, change_seed), tuple(learnt)
 
 
 def _found_drifts(model: Any) -> dict[str, list[int]] | None:  # noqa: ANN401 (some can tell)

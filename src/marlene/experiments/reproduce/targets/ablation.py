@@ -38,7 +38,7 @@ VARIANTS: dict[str, Setting] = {
 }
 PEERS = (WHOLE, BR, RESAMPLED)
 GATE: dict[str, dict[str, str]] = {"gated": {}, "own": {"transfer": "own"}, "full": {"transfer": "full"}}
-ROTATED: dict[str, Setting] = {vote: (WHOLE, options, {"rotated": True}) for vote, options in GATE.items()}
+ROTATED: dict[str, Setting] = {vote: (WHOLE, options, {"change": "rotated"}) for vote, options in GATE.items()}
 """Three votes while the labels change places in the middle of the stream."""
 ALARMS = 5
 UNDISTURBED: dict[str, Setting] = {name: (name, {"drift": "none"}, {}) for name in PEERS}
