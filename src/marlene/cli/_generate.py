@@ -18,8 +18,9 @@ from marlene.streams.synthetic import DRIFT_TYPES, synthetic_experiment
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from marlene._common.arrays import Labels
     from marlene.streams import Stream
-    from marlene.streams._gaussians import Block
+    from marlene.streams._matrix import Matrix
 
 GAUSSIANS = "gaussians"
 PAPER_OPTIONS = f"Options of {', '.join(DRIFT_TYPES)}"
@@ -78,13 +79,14 @@ def _refuse_options(context: typer.Context, name: str, panel: str) -> None:
 
 
 def _write(path: Path, stream: Stream | GaussianStream, count: int) -> None:
-    names = [feature.name for feature in stream.features]
     with examples_progress(f"writing {path.name}", count) as advance:
-        write_blocks(path, names, stream.labels, _first(stream, count, advance))
-    print(f"{path}: {count} examples, {len(names)} features, {len(stream.labels)} labels")
+        write_blocks(path, stream.features, stream.labels, _first(stream, count, advance))
+    print(f"{path}: {count} examples, {len(stream.features)} features, {len(stream.labels)} labels")
 
 
-def _first(stream: Stream | GaussianStream, count: int, advance: Callable[[int], None]) -> Iterator[Block]:
+def _first(
+    stream: Stream | GaussianStream, count: int, advance: Callable[[int], None]
+) -> Iterator[tuple[Matrix, Labels]]:
     """Yield the first `count` examples in blocks; report each block after it is written."""
     for start, (X, Y) in zip(range(0, count, BLOCK), stream.blocks(BLOCK), strict=False):
         yield X[: count - start], Y[: count - start]
