@@ -46,6 +46,51 @@ def test_a_stream_of_gaussians_comes_back_as_it_was(call, tmp_path, count):
     assert json.loads((tmp_path / "big.drifts.json").read_text()) == expected
 
 
+@pytest.mark.parametrize("suffix", ["arff", "csv", "parquet"])
+def test_a_data_set_whose_labels_drift(call, tmp_path, suffix):
+    out = tmp_path / f"changed.{suffix}"
+    options = ("--change", "swapped", "--change-seed", 3, "--limit", 90)
+    outcome = call("generate", "yeast", *options, "--out", out)
+    assert (outcome.code, outcome.err) == (0, "")
+    made = load("yeast", limit=90).swapped(seed=3)
+    assert load(out, labels=None if suffix == "arff" else 14, name=made.name) == made
+    drifts = json.loads((tmp_path / "changed.drifts.json").read_text())
+    assert drifts == {label: list(times) for label, times in made.drifts.items()}
+    assert outcome.out.splitlines() == [
+        f"{out}: 90 examples, 103 features, 14 labels",
+        f"{tmp_path / 'changed.drifts.json'}: {sum(map(len, drifts.values()))} drifts",
+    ]
+
+
+def test_an_archive_beside_a_changed_target(call, tmp_path):
+    out = tmp_path / "late.arff"
+    options = ("--archive", "noise", "--archive-seed", 4, "--change", "few", "--limit", 90)
+    assert call("generate", "yeast", *options, "--out", out).code == 0
+    archive, target = load("yeast", limit=90).halves("noise", seed=4)
+    assert load(out, name="yeast, second half, few (seed 1)") == target.few()
+    assert load(tmp_path / "late.archive.arff", name=archive.name) == archive
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_without_a_change_no_drifts_are_known(call, tmp_path):
+    assert call("generate", "yeast", "--archive", "renamed", "--limit", 9, "--out", tmp_path / "late.csv").code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["late.archive.csv", "late.csv"]
+    assert load(tmp_path / "late.archive.csv", labels="old *").labels[13] == "old Class14"
+
+
+def test_a_file_with_chosen_labels_is_read_and_not_overwritten(call, tmp_path):
+    file = tmp_path / "mail.csv"
+    file.write_text("colour,size,is_spam,is_urgent\nred,1.5,1,0\n'light, blue',,0,1\nred,2,1,\n".replace("'", '"'))
+    given = file.read_text()
+    outcome = call("generate", file, "--labels", "is_*", "--change", "recurring", "--out", file)
+    assert (outcome.code, outcome.err) == (2, f"marlene: --out {file}: this is the file that is read\n")
+    assert file.read_text() == given
+    assert call("generate", file, "--labels", "is_*", "--change", "recurring", "--out", tmp_path / "out.arff").code == 0
+    made = load(file, labels="is_*").recurring()
+    assert load(tmp_path / "out.arff", name=made.name) == made
+    assert made.Y.tolist() == [[1, 0], [1, 0], [1, -1]]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -56,6 +101,36 @@ def test_a_stream_of_gaussians_comes_back_as_it_was(call, tmp_path, count):
             "sources must be one of none, similar, non-similar, not 'some'",
         ),
         (("gaussians", "--drift", "l1", "--out", "x.csv"), "a drift is written label:type:at or"),
+        (
+            ("gaussians", "--labels", "is_*", "--out", "x.csv"),
+            "labels must be a whole number of at least 1, not 'is_*'",
+        ),
+        (("AA", "--change", "few", "--out", "x.csv"), "--change does not apply to AA"),
+        (("AA", "--labels", 3, "--out", "x.csv"), "--labels does not apply to AA"),
+        (
+            ("yeast", "--out", "x.csv"),
+            (
+                "there is no synthetic stream 'yeast'; there are SS, IS, II, IA, AA, AS, gaussians; "
+                "a data set or a file needs --change or --archive"
+            ),
+        ),
+        (("yeast", "--change", "few", "--seed", 3, "--out", "x.csv"), "--seed does not apply to yeast"),
+        (("yeast", "--change", "few", "--size", 3, "--out", "x.csv"), "--size does not apply to yeast"),
+        (
+            ("yeast", "--change", "turned", "--out", "x.csv"),
+            "--change must be one of rotated, swapped, recurring, gradual, few, replaced, not 'turned'",
+        ),
+        (
+            ("yeast", "--archive", "none", "--out", "x.csv"),
+            "--archive must be one of same, renamed, noise, not 'none'",
+        ),
+        (("yeast", "--change", "few", "--archive-seed", 3, "--out", "x.csv"), "--archive-seed needs --archive"),
+        (("yeast", "--archive", "same", "--change-seed", 3, "--out", "x.csv"), "--change-seed needs --change"),
+        (
+            ("yeast", "--change", "gradual", "--limit", 9, "--out", "x.csv"),
+            "yeast: the change 'gradual' needs at least 10 examples, not 9",
+        ),
+        (("yeats", "--change", "few", "--out", "x.csv"), "'yeats' is neither a file nor a data set of the catalogue"),
     ],
 )
 def test_what_is_refused(call, tmp_path, monkeypatch, arguments, message):

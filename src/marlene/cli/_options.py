@@ -1,12 +1,17 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the streams that they describe."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from marlene._common.checks import one_of
+from marlene.cli._progress import bytes_progress
+from marlene.streams import load
+
+if TYPE_CHECKING:
+    from marlene.streams import Stream
 
 
 def _known_features(features: str) -> str:
@@ -23,6 +28,12 @@ def label_choice(text: str | None) -> str | int | None:
     (-2, 'is_*', None)
     """
     return int(text) if text is not None and text.removeprefix("-").isdecimal() else text
+
+
+def load_stream(source: str, labels: str | None, features: str = "auto", limit: int | None = None) -> Stream:
+    """Load a data set or a file, and show a download."""
+    with bytes_progress(f"downloading {source}") as progress:
+        return load(source, labels=label_choice(labels), features=features, limit=limit, progress=progress)
 
 
 LabelsOption = Annotated[

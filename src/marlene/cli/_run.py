@@ -15,8 +15,8 @@ from rich.console import Console
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
-from marlene.cli._options import FeaturesOption, JsonOption, LabelsOption, LimitOption, label_choice
-from marlene.cli._progress import bytes_progress, run_progress
+from marlene.cli._options import FeaturesOption, JsonOption, LabelsOption, LimitOption, load_stream
+from marlene.cli._progress import run_progress
 from marlene.cli._report import print_insight, print_next, print_scores
 from marlene.evaluation import prequential
 from marlene.evaluation._prequential import load_kernels
@@ -24,7 +24,6 @@ from marlene.evaluation._result import dump_json
 from marlene.experiments import paper
 from marlene.learners import create
 from marlene.learners._methods import DEFAULT_METHOD, RIVER
-from marlene.streams import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,8 +144,7 @@ def _refuse_unwritable(option: str, path: Path) -> None:
 
 
 def _load(source: str, labels: str | None, features: str, limit: int | None) -> Stream:
-    with bytes_progress(f"downloading {source}") as progress:
-        loaded = load(source, labels=label_choice(labels), features=features, limit=limit, progress=progress)
+    loaded = load_stream(source, labels, features, limit)
     never = [label for label, column in zip(loaded.labels, loaded.Y.T, strict=True) if not (column == 1).any()]
     if never:
         names = ", ".join(never[:5]) + (", …" if len(never) > 5 else "")
