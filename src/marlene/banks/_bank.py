@@ -78,6 +78,27 @@ class InputBank:
         return self._kinds.copy()
 
     @property
+    def numeric(self) -> Ints:
+        """For every input its number among the numeric ones, or `PRESENCE`."""
+        return self._scales.numeric
+
+    def first_inputs(self) -> Ints:
+        """Return all inputs in the order of their features, and of the values of nominal ones."""
+        length = np.maximum(1, self._kinds - 1)
+        ends = np.cumsum(length)
+        within = np.arange(int(length.sum())) - np.repeat(ends - length, length)
+        return np.asarray(np.repeat(self._first, length) + within)
+
+    def arrange(self, old: Ints, new: Ints, count: int) -> None:
+        """Have `count` classifiers, all alive: those numbered `old` become number `new`, others are empty."""
+        alive = np.zeros(-(-count // LANES) * LANES, np.bool_)
+        alive[:count] = True
+        before, self._alive = self._arrays, alive
+        self._arrays = self._new_arrays(self._rooms(), len(alive))
+        for mine, theirs in zip(self._arrays, before, strict=True):
+            mine[..., new] = theirs[..., old]
+
+    @property
     def ids(self) -> Ints:
         """Ids of all classifiers, ascending."""
         return np.flatnonzero(self._alive).astype(np.int64)
@@ -162,14 +183,18 @@ class InputBank:
     def _in_use(self) -> dict[str, int]:
         return {INPUT: len(self._scales.numeric), NUMBER: len(self._scales.times)}
 
-    def _resize(self) -> None:
-        """Let the arrays have room for all inputs and ids, and some more for inputs to come."""
+    def _rooms(self) -> dict[str, int]:
+        """Return how long the axes of inputs are to be: room for all inputs, and some more for inputs to come."""
         rooms = {axes[0]: len(getattr(self._arrays, name)) for name, axes in self.layout.items() if axes}
         sizes = {}
         for axis, needed in self._in_use().items():
             room = rooms.get(axis, 0)
             sizes[axis] = room if room >= needed else max(needed, room + room // 2)
-        larger = self._new_arrays(sizes, len(self._alive))
+        return sizes
+
+    def _resize(self) -> None:
+        """Let the arrays have room for all inputs and ids, and some more for inputs to come."""
+        larger = self._new_arrays(self._rooms(), len(self._alive))
         if all(a.shape == b.shape for a, b in zip(larger, self._arrays, strict=True)):
             return
         for mine, theirs in zip(larger, self._arrays, strict=True):

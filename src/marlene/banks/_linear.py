@@ -41,5 +41,5 @@ class LinearBank(InputBank):
     arrays_type = Linear
     layout: ClassVar = {"weight": (INPUT,), "squares": (INPUT,), "bias": (), "bias_squares": (), "examples": ()}
 
-    def __init__(self, rate: float = 2.0, start: float = 1.0, largest_weight: float = 20.0) -> None:
+    def __init__(self, rate: float = 1.0, start: float = 1.0, largest_weight: float = 20.0) -> None:
         super().__init__(LinearSettings(float(rate), float(start), float(largest_weight)))

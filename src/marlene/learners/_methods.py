@@ -130,16 +130,16 @@ def _ensemble(
     return Method(name, f"{said} of {of}", reference, build, options, **traits)
 
 
-GATED = "naive Bayes and linear models, transfer behind a gate, thresholds learnt online"
+TRACKING = "naive Bayes and linear models, transfer by tracking, thresholds learnt online"
 USE = "all sub-classifiers vote on every label, weighted by use"
 PAIRS = "BR-MARLENE and a model of every pair of labels"
 FREQUENT = "the most frequent value of every label"
-MARLENE_OPTIONS = ("drift", "base", "transfer", "objective")
+MARLENE_OPTIONS = ("base", "transfer", "objective")
 OURS: dict[str, Any] = {"proposed": True, "in_paper": True, "transfer": True}
 METHODS = {
     method.name: method
     for method in [
-        Method("marlene", GATED, "", Marlene, MARLENE_OPTIONS, compared=False, transfer=True),
+        Method("marlene", TRACKING, "", Marlene, MARLENE_OPTIONS, compared=False, random=False, transfer=True),
         Method("br-marlene", USE, PAPER, BRMarlene, BR_OPTIONS, **OURS),
         Method("brpw-marlene", PAIRS, PAPER, BRPWMarlene, BRPW_OPTIONS, pairs=True, **OURS),
         Method("br-resampled", "BR-MARLENE without transfer", "", BRResampled, BR_OPTIONS),

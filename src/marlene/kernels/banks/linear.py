@@ -9,7 +9,7 @@ from marlene.kernels.banks.scales import PRESENCE, scaled
 from marlene.kernels.compile import inlined, subkernel
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats, Ints
+    from marlene._common.arrays import Floats
     from marlene.kernels.banks.scales import Scales
     from marlene.kernels.rows import Rows
 
@@ -62,9 +62,9 @@ def length_of_row(scales: Scales, rows: Rows, row: int) -> float:
 
 
 @subkernel
-def linear_scores(bank: Linear, scales: Scales, rows: Rows, row: int, out: Floats) -> None:
-    """Write the log odds of the positive class, by every classifier."""
-    for h in range(len(out)):
+def linear_scores(bank: Linear, scales: Scales, rows: Rows, row: int, first: int, stop: int, out: Floats) -> None:
+    """Write the log odds of the positive class, by the classifiers from `first` to `stop`."""
+    for h in range(first, stop):
         out[h] = bank.bias[h]
     length = length_of_row(scales, rows, row)
     for j in range(rows.starts[row], rows.starts[row + 1]):
@@ -72,7 +72,7 @@ def linear_scores(bank: Linear, scales: Scales, rows: Rows, row: int, out: Float
         z = value_of_input(scales, slot, rows.values[j]) / length
         if z != 0.0:
             weight = bank.weight[slot]
-            for h in range(len(out)):
+            for h in range(first, stop):
                 out[h] += weight[h] * z
 
 
@@ -87,34 +87,48 @@ def linear_vote(bank: Linear, h: int, score: float) -> tuple[float, float]:
 
 @subkernel
 def linear_learn(
-    bank: Linear,
-    settings: LinearSettings,
-    scales: Scales,
-    rows: Rows,
-    row: int,
-    ids: Ints,
-    slopes: Floats,
-    count: int,
+    bank: Linear, settings: LinearSettings, scales: Scales, rows: Rows, row: int, first: int, slopes: Floats
 ) -> None:
-    """Move classifiers along the slopes of their loss on a row: weight × (vote for it − truth)."""
+    """Move the classifiers from `first` on along the slopes of their loss on a row; a slope of 0 moves nothing."""
     length = length_of_row(scales, rows, row)
+    count = len(slopes)
     for k in range(count):
-        h, g = ids[k], slopes[k]
-        bank.examples[h] += 1.0
+        h, g = first + k, slopes[k]
+        bank.examples[h] += 1.0 if g != 0.0 else 0.0
         bank.bias_squares[h] += g * g
         bank.bias[h] -= settings.rate * g / math.sqrt(settings.start + bank.bias_squares[h])
     for j in range(rows.starts[row], rows.starts[row + 1]):
         slot = rows.indices[j]
         z = value_of_input(scales, slot, rows.values[j]) / length
         if z != 0.0:
-            weight, squares = bank.weight[slot], bank.squares[slot]
+            weight, squares = bank.weight[slot, first : first + count], bank.squares[slot, first : first + count]
             for k in range(count):
-                h, g = ids[k], slopes[k] * z
-                squares[h] += g * g
-                weight[h] -= settings.rate * g / math.sqrt(settings.start + squares[h])
+                g = slopes[k] * z
+                squares[k] += g * g
+                weight[k] -= settings.rate * g / math.sqrt(settings.start + squares[k])
 
 
 @inlined
 def slope(settings: LinearSettings, p: float, truth: int, weight: float) -> float:
-    """Return the slope of the weighted logistic loss at the vote p for the positive class."""
+    """Return the slope of the weighted logistic loss at the vote p for the positive class: weight × (p − truth)."""
     return min(weight, settings.largest_weight) * (p - truth)
+
+
+@subkernel
+def linear_copy(bank: Linear, giver: int, heir: int, kept: float) -> None:
+    """Let a classifier become a copy of another; `kept`: the part of AdaGrad's sums that is kept."""
+    for slot in range(len(bank.weight)):
+        bank.weight[slot, heir] = bank.weight[slot, giver]
+        bank.squares[slot, heir] = kept * bank.squares[slot, giver]
+    bank.bias[heir] = bank.bias[giver]
+    bank.bias_squares[heir] = kept * bank.bias_squares[giver]
+    bank.examples[heir] = bank.examples[giver]
+
+
+@subkernel
+def linear_clear(bank: Linear, h: int) -> None:
+    """Let a classifier forget everything."""
+    for slot in range(len(bank.weight)):
+        bank.weight[slot, h] = 0.0
+        bank.squares[slot, h] = 0.0
+    bank.bias[h] = bank.bias_squares[h] = bank.examples[h] = 0.0

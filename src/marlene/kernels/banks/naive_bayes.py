@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 REFRESH = 16.0
 """The sum over absent inputs is computed afresh when the class has grown by one part in this many."""
+OFTEN, SELDOM = 64.0, 8
+"""From `OFTEN` negative examples with an input on, its gain is computed afresh at every `SELDOM`-th of them only."""
 LARGEST = 30.0
 """Log odds beyond which a vote is as good as certain."""
 SMALLEST_VARIANCE = 1e-12
@@ -83,27 +85,30 @@ class Bayes(NamedTuple):
 
 
 @subkernel
-def bayes_scores(bank: Bayes, settings: BayesSettings, scales: Scales, rows: Rows, row: int, out: Floats) -> None:
-    """Write the log odds of the positive class, by every classifier."""
-    for h in range(len(out)):
+def bayes_scores(
+    bank: Bayes, settings: BayesSettings, scales: Scales, rows: Rows, row: int, first: int, stop: int, out: Floats
+) -> None:
+    """Write the log odds of the positive class, by the classifiers from `first` to `stop`."""
+    for h in range(first, stop):
         out[h] = bank.base[h]
     known = 0
     for j in range(rows.starts[row], rows.starts[row + 1]):
         slot, x = rows.indices[j], rows.values[j]
         if math.isnan(x):
-            _add_missing(bank, settings, slot, out)
+            for h in range(first, stop):
+                out[h] -= _log_absent(bank, settings, slot, 1, h) - _log_absent(bank, settings, slot, 0, h)
             continue
         known += 1
         gain = bank.gain[slot]
-        for h in range(len(out)):
+        for h in range(first, stop):
             out[h] += gain[h]
         i = scales.numeric[slot]
         if i != PRESENCE and is_dense(scales, i):
             c0, c1, c2, square = bank.curve[i, 0], bank.curve[i, 1], bank.curve[i, 2], x * x
-            for h in range(len(out)):
+            for h in range(first, stop):
                 out[h] += c0[h] + c1[h] * x + c2[h] * square
     certainty = 1.0 / math.sqrt(max(1, known))
-    for h in range(len(out)):
+    for h in range(first, stop):
         out[h] *= certainty
 
 
@@ -111,13 +116,6 @@ def bayes_scores(bank: Bayes, settings: BayesSettings, scales: Scales, rows: Row
 def _log_absent(bank: Bayes, settings: BayesSettings, slot: int, y: int, h: int) -> float:
     a, n = settings.smoothing, bank.examples[y, h]
     return math.log((n - bank.present[slot, y, h] + a) / (n + 2.0 * a))
-
-
-@subkernel
-def _add_missing(bank: Bayes, settings: BayesSettings, slot: int, out: Floats) -> None:
-    """Leave a missing input out of the sum over absent ones."""
-    for h in range(len(out)):
-        out[h] -= _log_absent(bank, settings, slot, 1, h) - _log_absent(bank, settings, slot, 0, h)
 
 
 @inlined
@@ -147,7 +145,8 @@ def bayes_learn(
             continue
         bank.present[slot, y, h] += times
         c1, c0 = bank.present[slot, 1, h], bank.present[slot, 0, h]
-        bank.gain[slot, h] = math.log((c1 + a) * (n0 - c0 + a) / ((c0 + a) * (n1 - c1 + a)))
+        if y == 1 or c0 < OFTEN or int(c0) % SELDOM == 0:
+            bank.gain[slot, h] = math.log((c1 + a) * (n0 - c0 + a) / ((c0 + a) * (n1 - c1 + a)))
         i = scales.numeric[slot]
         if i != PRESENCE:
             _learn_value(bank, i, h, y, x, times, bank.present[slot, y, h])
@@ -202,3 +201,39 @@ def _refresh_absent(bank: Bayes, settings: BayesSettings, scales: Scales, y: int
             total += math.log((n - bank.present[slot, y, h] + a) / (n + a))
     bank.absent[y, h] = total + scales.seen[1] * math.log((n + a) / (n + 2.0 * a))
     bank.refreshed[y, h] = n
+
+
+@subkernel
+def bayes_copy(bank: Bayes, giver: int, heir: int, kept: float) -> None:
+    """Let a classifier become a copy of another; `kept`: the part of its examples that are kept."""
+    for slot in range(len(bank.gain)):
+        bank.gain[slot, heir] = bank.gain[slot, giver]
+        for y in range(2):
+            bank.present[slot, y, heir] = kept * bank.present[slot, y, giver]
+    for i in range(len(bank.curve)):
+        for y in range(2):
+            bank.mean[i, y, heir] = bank.mean[i, y, giver]
+            bank.squares[i, y, heir] = kept * bank.squares[i, y, giver]
+        for c in range(3):
+            bank.curve[i, c, heir] = bank.curve[i, c, giver]
+    for y in range(2):
+        bank.examples[y, heir] = kept * bank.examples[y, giver]
+        bank.weights[y, heir] = kept * bank.weights[y, giver]
+        bank.absent[y, heir] = bank.absent[y, giver]
+        bank.refreshed[y, heir] = kept * bank.examples[y, giver]
+    bank.base[heir] = bank.base[giver]
+
+
+@subkernel
+def bayes_clear(bank: Bayes, h: int) -> None:
+    """Let a classifier forget everything."""
+    for slot in range(len(bank.gain)):
+        bank.gain[slot, h] = bank.present[slot, 0, h] = bank.present[slot, 1, h] = 0.0
+    for i in range(len(bank.curve)):
+        for y in range(2):
+            bank.mean[i, y, h] = bank.squares[i, y, h] = 0.0
+        for c in range(3):
+            bank.curve[i, c, h] = 0.0
+    for y in range(2):
+        bank.examples[y, h] = bank.weights[y, h] = bank.absent[y, h] = bank.refreshed[y, h] = 0.0
+    bank.base[h] = 0.0

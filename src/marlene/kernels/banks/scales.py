@@ -1,4 +1,4 @@
-"""What banks know of their inputs, whatever is learnt from them: which are numbers, and where these lie.
+"""What is known of inputs, whatever is learnt from them: which are numbers, and where these lie.
 
 An input is a number, or tells whether something is present. A number that is zero in most examples tells most by being
 there at all; one that seldom is counts as *dense*, and where it lies among the others is what matters.
@@ -23,7 +23,7 @@ FURTHEST = 5.0
 
 
 class Scales(NamedTuple):
-    """Inputs, and of the numeric ones the values that were not zero.
+    """Inputs, and of the numeric ones the values that were not zero, for one stream.
 
     Attributes
     ----------

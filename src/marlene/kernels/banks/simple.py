@@ -36,19 +36,6 @@ class SimpleBank(NamedTuple):
     scales: Scales
 
 
-class Lesson(NamedTuple):
-    """What is learnt from a row: by which classifiers, which class, with which weight, and what each said before.
-
-    `said` is the vote for the positive class, 0.5 without evidence; `slopes` is work space.
-    """
-
-    ids: Ints
-    truth: Ints
-    weights: Ints
-    said: Floats
-    slopes: Floats
-
-
 @inlined
 def capacity(bank: SimpleBank) -> int:
     """Return how many classifiers the arrays have room for."""
@@ -59,9 +46,9 @@ def capacity(bank: SimpleBank) -> int:
 def write_scores(bank: SimpleBank, rows: Rows, row: int, out: Floats) -> None:
     """Write the log odds of the positive class, by every classifier."""
     if bank.which == BAYES:
-        bayes_scores(bank.bayes, bank.bayes_settings, bank.scales, rows, row, out)
+        bayes_scores(bank.bayes, bank.bayes_settings, bank.scales, rows, row, 0, len(out), out)
     else:
-        linear_scores(bank.linear, bank.scales, rows, row, out)
+        linear_scores(bank.linear, bank.scales, rows, row, 0, len(out), out)
 
 
 @inlined
@@ -70,21 +57,6 @@ def vote(bank: SimpleBank, i: int, score: float) -> tuple[float, float]:
     if bank.which == BAYES:
         return bayes_vote(bank.bayes, i, score)
     return linear_vote(bank.linear, i, score)
-
-
-@inlined
-def learn_row(bank: SimpleBank, rows: Rows, row: int, lesson: Lesson, count: int) -> None:
-    """Train the first `count` classifiers of a lesson on a row."""
-    if count > 0:
-        observe_row(bank.scales, rows, row)
-    if bank.which == BAYES:
-        for j in range(count):
-            i, y, k = lesson.ids[j], lesson.truth[j], lesson.weights[j]
-            bayes_learn(bank.bayes, bank.bayes_settings, bank.scales, rows, row, i, y, k)
-        return
-    for j in range(count):
-        lesson.slopes[j] = slope(bank.linear_settings, lesson.said[j], lesson.truth[j], lesson.weights[j])
-    linear_learn(bank.linear, bank.linear_settings, bank.scales, rows, row, lesson.ids, lesson.slopes, count)
 
 
 @kernel
@@ -99,12 +71,17 @@ def bank_votes(bank: SimpleBank, rows: Rows, ids: Ints, out: Floats) -> None:
 @kernel
 def bank_train(bank: SimpleBank, rows: Rows, ids: Ints, truth: Ints, weights: Ints) -> None:
     """Train classifiers on the first row, with a class and a weight for each."""
-    lesson = Lesson(ids, truth, weights, np.full(len(ids), 0.5), np.empty(len(ids)))
+    score = np.zeros(capacity(bank))
     if bank.which == LINEAR:
-        score = np.empty(capacity(bank))
         write_scores(bank, rows, 0, score)
+    observe_row(bank.scales, rows, 0)
+    if bank.which == BAYES:
         for k in range(len(ids)):
-            positive, negative = vote(bank, ids[k], score[ids[k]])
-            if positive + negative > 0.0:
-                lesson.said[k] = positive
-    learn_row(bank, rows, 0, lesson, len(ids))
+            bayes_learn(bank.bayes, bank.bayes_settings, bank.scales, rows, 0, ids[k], truth[k], weights[k])
+        return
+    slopes = np.zeros(len(score))
+    for k in range(len(ids)):
+        positive, negative = vote(bank, ids[k], score[ids[k]])
+        p = positive if positive + negative > 0.0 else 0.5
+        slopes[ids[k]] = slope(bank.linear_settings, p, truth[k], weights[k])
+    linear_learn(bank.linear, bank.linear_settings, bank.scales, rows, 0, 0, slopes)

@@ -39,8 +39,6 @@ UNSEEN = 3
 """Signal of a task whose label is not known for this example."""
 ROW, PHASE, JOBS = range(3)
 """Places of `Batch.position`."""
-OWN, GATED, FULL = range(3)
-"""Who votes on a label: its own sub-classifiers; those and clearly better ones; all."""
 
 
 class Members(NamedTuple):
@@ -80,7 +78,7 @@ class Members(NamedTuple):
 
 
 class Voters(NamedTuple):
-    """The sub-classifiers, how well each serves every target task, and who may vote.
+    """The sub-classifiers, and how well each serves every target task.
 
     Attributes
     ----------
@@ -90,17 +88,11 @@ class Voters(NamedTuple):
         How many places of the members are in use.
     records
         Performance records (target tasks × columns × members).
-    owner
-        The target task each member was trained on, -1 if none; trees do not ask for it.
-    transfer
-        `OWN`, `GATED` or `FULL`.
     """
 
     members: Members
     used: int
     records: Floats
-    owner: Ints
-    transfer: int
 
 
 class Tasks(NamedTuple):

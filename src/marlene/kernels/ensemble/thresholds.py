@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 BINS = 100
+WIDEST = 5.0
+"""The log odds at which the outermost bins begin."""
 EVERY = 20
 """Examples between two choices."""
 KEPT = 0.99
@@ -62,15 +64,18 @@ class Thresholds(NamedTuple):
 
 @inlined
 def bin_of(score: float) -> int:
-    """Return the bin a score from 0 to 1 lies in."""
-    return min(int(score * BINS), BINS - 1)
+    """Return the bin of a score from 0 to 1: bins are equally wide in log odds, the outer ones without an end."""
+    if score <= 0.0 or score >= 1.0:
+        return 0 if score <= 0.0 else BINS - 1
+    place = (0.5 + math.log(score / (1.0 - score)) / (2.0 * WIDEST)) * BINS
+    return int(min(max(place, 0.0), BINS - 1.0))
 
 
 @inlined
 def decide_row(state: Thresholds, scores: Floats, out: Labels) -> None:
     """Write the predictions of an example; none where there is no score (NaN)."""
     for q in range(len(scores)):
-        out[q] = 1 if scores[q] >= state.cut[q] / BINS else 0
+        out[q] = 1 if not math.isnan(scores[q]) and bin_of(scores[q]) >= state.cut[q] else 0
 
 
 @subkernel
@@ -195,17 +200,23 @@ def decide(state: Thresholds, scores: Floats, out: Labels) -> None:
         decide_row(state, scores[row], out[row])
 
 
+@subkernel
+def learn_scores(state: Thresholds, objective: Objective, scores: Floats, truth: Labels) -> None:
+    """Count the scores of an example; choose the cuts afresh if it is time."""
+    before = state.seen[0]
+    observe_scores(state, scores, truth)
+    if state.seen[0] > before and state.seen[0] % EVERY == 0:
+        choose_cuts(state, objective)
+        for q in range(len(state.cut)):
+            for y in range(2):
+                for b in range(BINS):
+                    state.counts[q, y, b] *= KEPT
+                    state.shares[q, y, b] *= KEPT
+
+
 @kernel
 def decide_and_learn(state: Thresholds, objective: Objective, scores: Floats, truth: Labels, out: Labels) -> None:
     """Write the predictions of examples, and learn from each of them before the next."""
     for row in range(len(scores)):
         decide_row(state, scores[row], out[row])
-        before = state.seen[0]
-        observe_scores(state, scores[row], truth[row])
-        if state.seen[0] > before and state.seen[0] % EVERY == 0:
-            choose_cuts(state, objective)
-            for q in range(len(state.cut)):
-                for y in range(2):
-                    for b in range(BINS):
-                        state.counts[q, y, b] *= KEPT
-                        state.shares[q, y, b] *= KEPT
+        learn_scores(state, objective, scores[row], truth[row])

@@ -1,4 +1,4 @@
-"""From the votes of several ensembles to decisions: one probability of each label, and a threshold on it."""
+"""From probabilities to decisions: a threshold for every label, learnt online."""
 
 from __future__ import annotations
 
@@ -8,75 +8,15 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.states import copied_arrays, require, restored_tuple
-from marlene.kernels.ensemble.blend import Blend, blend, blend_and_learn
-from marlene.kernels.ensemble.thresholds import BINS, Objective, Thresholds, decide, decide_and_learn
+from marlene.kernels.ensemble.thresholds import BINS, WIDEST, Objective, Thresholds, decide, decide_and_learn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from marlene._common.arrays import Array, Arrays, Floats, Labels
+    from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
 
 FIRST_ERROR = 0.25
-"""The prior error of every ensemble in each class: that of always saying 0.5."""
-
-
-class BlendedVotes:
-    """The weighted mean of the probabilities of several ensembles.
-
-    For each label, the weight of an ensemble is its mean squared error to the power of -4. Both classes of a label
-    count the same. The prior is one example of each class with the error of saying 0.5.
-
-    Parameters
-    ----------
-    ensembles
-        How many there are.
-
-    Examples
-    --------
-    >>> votes = BlendedVotes(2)
-    >>> votes.add_labels(1)
-    >>> said = np.tile([[[0.9]], [[0.4]]], (1, 20, 1))  # twenty positive examples; two ensembles
-    >>> votes.learn(said, np.ones((20, 1), np.int8))[[0, -1], 0].round(2)
-    array([0.65, 0.88])
-    """
-
-    def __init__(self, ensembles: int) -> None:
-        self._ensembles = ensembles
-        self._state = _empty_blend(ensembles, 0)
-
-    def add_labels(self, count: int) -> None:
-        """Append labels without any evidence."""
-        known = self._state.errors.shape[1]
-        larger = _empty_blend(self._ensembles, known + count)
-        for mine, theirs in zip(larger, self._state, strict=True):
-            mine[:, :known] = theirs
-        self._state = larger
-
-    def __call__(self, said: Floats) -> Floats:
-        """Return the mean of probabilities (ensembles × examples × labels); leave NaN out."""
-        out = np.empty(said.shape[1:])
-        blend(self._state, said, out)
-        return out
-
-    def learn(self, said: Floats, truth: Labels) -> Floats:
-        """Do the same example by example, and learn from each before the next; -1 is an unknown label."""
-        out = np.empty(said.shape[1:])
-        blend_and_learn(self._state, said, np.ascontiguousarray(truth), out)
-        return out
-
-    def state(self) -> Arrays:
-        """Return everything as named arrays (copies)."""
-        return copied_arrays(self._state)
-
-    def restore(self, state: Mapping[str, Array], n_labels: int) -> None:
-        """Take over what `state` gave."""
-        self._state = restored_tuple(state, _empty_blend(self._ensembles, n_labels))
-        require((self._state.errors >= 0).all() and (self._state.examples > 0).all(), "the blend")
-
-
-def _empty_blend(ensembles: int, n_labels: int) -> Blend:
-    shape = (ensembles, n_labels, 2)
-    return Blend(np.full(shape, FIRST_ERROR), np.ones(shape))
+"""The prior error of every kind of classifiers in each class: that of always saying 0.5."""
 
 
 OBJECTIVES: dict[str, dict[str, float]] = {
@@ -93,8 +33,9 @@ COSTS = ("false_positive", "false_negative")
 class DecisionThresholds:
     """Thresholds on the scores of labels, learnt online for an objective.
 
-    Scores of positive and negative examples are counted in a hundred bins each, and the counts decay. Every 20 examples
-    the thresholds become those that would have been best on the counts. The prior makes a threshold start at 0.5.
+    Scores of positive and negative examples are counted in a hundred bins, equally wide in log odds, and the counts
+    decay. Every 20 examples the thresholds become those that would have been best on the counts. The prior makes a
+    threshold start at 0.5.
 
     Parameters
     ----------
@@ -108,18 +49,18 @@ class DecisionThresholds:
     >>> thresholds.add_labels(1)
     >>> scores = np.tile([[0.1], [0.3]], (50, 1))  # positive examples score 0.3
     >>> predictions = thresholds.decide_and_learn(scores, np.tile([[0], [1]], (50, 1)).astype(np.int8))
-    >>> predictions[1, 0], predictions[-1, 0], thresholds.values
-    (np.int8(0), np.int8(1), array([0.3]))
+    >>> predictions[1, 0], predictions[-1, 0], thresholds.values.round(2)
+    (np.int8(0), np.int8(1), array([0.29]))
     """
 
     def __init__(self, objective: str | Mapping[str, float] = "mix") -> None:
-        self._objective = _objective(objective)
+        self._objective = make_objective(objective)
         self._state = _empty_thresholds(0)
 
     @property
     def values(self) -> Floats:
         """The least score at which each label is predicted."""
-        return self._state.cut / BINS
+        return threshold_of(self._state.cut)
 
     def add_labels(self, count: int) -> None:
         """Append labels without any evidence."""
@@ -154,12 +95,20 @@ class DecisionThresholds:
         require(all((array >= 0).all() for array in self._state) and (self._state.cut <= BINS).all(), "the thresholds")
 
 
+def threshold_of(cut: Ints) -> Floats:
+    """Return the least score that lies in a bin or above: 0 for the lowest, 1 above the highest."""
+    odds = (cut / BINS - 0.5) * 2.0 * WIDEST
+    inner: Floats = 1.0 / (1.0 + np.exp(-odds))
+    return np.where(cut <= 0, 0.0, np.where(cut >= BINS, 1.0, inner))
+
+
 def _empty_thresholds(n_labels: int) -> Thresholds:
     shape = (n_labels, 2, BINS)
     return Thresholds(np.zeros(shape), np.zeros(shape), np.full(n_labels, BINS // 2), np.zeros(1, np.int64))
 
 
-def _objective(objective: str | Mapping[str, float]) -> Objective:
+def make_objective(objective: str | Mapping[str, float]) -> Objective:
+    """Return how much each measure counts, from the parameter `objective`."""
     if isinstance(objective, str):
         if objective not in OBJECTIVES:
             raise MarleneError(f"objective must be one of {', '.join(OBJECTIVES)} or costs, not {objective!r}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from marlene.drift import DRIFT, IN_CONTROL, WARNING, DDMOCIBank, NoneBank, OracleBank
 from marlene.kernels.ensemble import state as kernels
-from marlene.kernels.ensemble.state import FULL, Batch, Voters, Watch
+from marlene.kernels.ensemble.state import Batch, Voters, Watch
 from marlene.learners.marlene._members import new_work, with_own_votes
 from marlene.learners.marlene._roster import Roster
 from marlene.learners.marlene._tasks import NONE, StreamTasks
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 NO_PROBABILITIES = np.zeros((0, 0))
 NO_DETECTORS = DDMOCIBank()
-NO_OWNERS = np.zeros(0, np.int64)
 NO_TASKS = StreamTasks(None)
 
 
@@ -98,7 +97,7 @@ class Ensemble(Roster):
             self._work_sizes, self._work = sizes, new_work(*sizes)
 
     def _voters(self, members: Members) -> Voters:
-        return Voters(members, len(self.origins), self._kept_records(), NO_OWNERS, FULL)
+        return Voters(members, len(self.origins), self._kept_records())
 
     def _kept_records(self) -> Floats:
         """Return the records that the kernel reads and updates."""

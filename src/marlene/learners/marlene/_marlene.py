@@ -1,4 +1,4 @@
-"""The learner to reach for: naive Bayes and linear classifiers, transfer behind a gate, thresholds learnt online."""
+"""The learner to reach for: naive Bayes and linear classifiers, transfer by tracking, thresholds learnt online."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene._common.checks import one_of
+from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, with_prefix
 from marlene.banks import SIMPLE_BANKS, InputBank, MixedBank
-from marlene.drift import make_bank
-from marlene.learners.marlene._decisions import BlendedVotes, DecisionThresholds
-from marlene.learners.marlene._ensemble_learner import EnsembleLearner
-from marlene.learners.marlene._gated_ensemble import TRANSFER, GatedEnsemble
+from marlene.learners._saved import SavedLearner
+from marlene.learners.input._features import FeatureSpace
+from marlene.learners.marlene._decisions import make_objective
+from marlene.learners.marlene._tracker import WARM, Tracker
+from marlene.learners.marlene._tracker_state import restore_tracker, tracker_state
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -23,44 +23,48 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays, Floats, Labels
     from marlene.kernels.rows import Rows
 
+    Source = tuple[str | None, Hashable]
+
 MIXED = MixedBank.name
+TRANSFER = ("tracking", "own")
+NO_ROWS = np.zeros((0, 0)), np.zeros((0, 0), np.int8)
 
 
 @dataclass(eq=False, repr=False)
-class Marlene(EnsembleLearner):
-    """MARLENE with simple sub-classifiers, a gate on transfer, and decisions made for what the user wants.
+class Marlene(SavedLearner):
+    """MARLENE with simple classifiers, transfer by tracking, and decisions made for what the user wants.
 
-    As in `BRMarlene`, every label of every stream has sub-classifiers, one per concept, watched by a detector, and all
-    are judged on every target label. What is different:
+    Every label has a naive Bayes classifier, which learns fast, and logistic regression, which is better in the end;
+    the one with the smaller error of late counts more. Of each kind a label has several *candidates*: its own learner;
+    a young one, which starts anew now and then; frozen snapshots of the learners of all labels; the learners of other
+    streams. Their weights move with what each says of the label, so that the one that serves it best soon leads. A
+    candidate that holds more than half of the weight is *inherited*: the label's own learner becomes a copy of it and
+    goes on learning. If labels change places, each finds its concept again under another label's name.
 
-    - There are two ensembles: naive Bayes learns fast, logistic regression is better in the end. Each has its own
-      detectors. For every label, the one with the smaller error so far counts more.
-    - A sub-classifier of another label or stream votes on a label only while it serves that label clearly better than
-      all of the label's own do.
-    - After a drift the old sub-classifiers go on voting until they prove worse.
-    - `predict_one` and `predict_many` compare P(label) with thresholds learnt online for an objective, not with 0.5.
-      `predict_proba_one` and `predict_proba_many` return P(label) itself, for equal priors of both classes.
-
-    Work follows the non-zeros of an example.
+    `predict_one` and `predict_many` compare P(label) with thresholds learnt online for an objective, not with 0.5.
+    `predict_proba_one` and `predict_proba_many` return P(label) itself, for equal priors of both classes. Nothing is
+    random. Work follows the non-zeros of an example.
 
     Parameters
     ----------
     base
-        "mixed" (both), "naive-bayes", "linear", or an empty bank, or several, with other settings, such as
-        ``NaiveBayesBank(smoothing=1)``, or a `MixedBank`.
-    drift, features, resampling, seed, max_models
-        As for `BRMarlene`; `max_models` holds for each ensemble.
+        "mixed" (both kinds), "naive-bayes", "linear", an empty bank with other settings, such as
+        ``NaiveBayesBank(smoothing=1)``, one of each kind, or a `MixedBank` of both.
+    features
+        As for `BRMarlene`.
     transfer
-        "gated", as described; "own": a label's own sub-classifiers vote alone; "full": all vote, as in the paper.
+        "tracking", as described; "own": only a label's own learner and its young one are candidates.
     objective
         What predictions are to be good at: "macro", "micro" or "label-set" (G-Means), "mix" (all three), "f1", "none"
         (thresholds stay at 0.5), or costs, such as ``{"false_positive": 1, "false_negative": 5}``.
+    seed
+        Without effect: here for programs that give all learners one.
 
     Examples
     --------
     >>> from marlene.streams import load
     >>> stream = load("yeast")
-    >>> model = Marlene(seed=1)
+    >>> model = Marlene()
     >>> model.learn_many(stream.X[:500], stream.Y[:500])
     >>> model.predict_many(stream.X[500:503]).shape
     (3, 14)
@@ -71,83 +75,156 @@ class Marlene(EnsembleLearner):
     """
 
     _method = "marlene"
+    _objects = ("base",)
 
     base: str | InputBank | MixedBank | Sequence[InputBank] = MIXED
-    transfer: str = "gated"
+    features: str | Mapping[Hashable, str] = "auto"
+    transfer: str = "tracking"
     objective: str | Mapping[str, float] = "mix"
+    seed: int = 1
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         one_of(self.transfer, "transfer", TRANSFER)
-        self._ensembles = [
-            GatedEnsemble(bank, make_bank(self.drift), self._settings, self.transfer) for bank in _make_banks(self.base)
-        ]
-        self._blend = BlendedVotes(len(self._ensembles))
-        self._thresholds = DecisionThresholds(self.objective)
+        whole_number(self.seed, "seed")
+        self._space = FeatureSpace(self.features)
+        objective = make_objective(self.objective)
+        self._tracker = Tracker(_make_banks(self.base), objective, self.transfer == "tracking")
+
+    def _labels(self, stream: str | None) -> list[Hashable]:
+        tracker = self._tracker
+        return tracker.labels[tracker.names.index(stream)] if stream in tracker.names else []
 
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
-        super()._add(stream, labels)
-        if stream is None:
-            new = len(self._labels(None)) - len(self._thresholds.values)
-            self._blend.add_labels(new)
-            self._thresholds.add_labels(new)
+        self._tracker.add_features(*self._space.take_changes())
+        self._tracker.add_labels(stream, labels)
 
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:
-        if stream is None:
+        if probabilities.shape[1] > 0:
             self._test(rows, truth, probabilities)
-            return
-        for ensemble in self._ensembles:
-            ensemble.learn(ensemble.streams[stream], rows, truth, probabilities)
+        else:
+            self._tracker.learn(stream, rows, truth, *NO_ROWS)
 
     def _test(self, rows: Rows, truth: Labels, probabilities: Floats) -> Labels:
-        said = np.full((len(self._ensembles), *truth.shape), np.nan)
-        for ensemble, votes in zip(self._ensembles, said, strict=True):
-            ensemble.learn(ensemble.streams[None], rows, truth, votes)
-        scores = self._blend.learn(said, truth)
-        if probabilities.shape[1] > 0:
-            probabilities[:] = scores
-        return self._thresholds.decide_and_learn(scores, truth)
+        predictions = np.zeros(probabilities.shape, np.int8)
+        self._tracker.learn(None, rows, truth, probabilities, predictions)
+        return predictions
 
     def _predict(self, rows: Rows, probabilities: Floats) -> None:
-        said = np.full((len(self._ensembles), *probabilities.shape), np.nan)
-        for ensemble, votes in zip(self._ensembles, said, strict=True):
-            ensemble.predict(rows, votes)
-        probabilities[:] = self._blend(said)
+        self._tracker.predict(rows, probabilities)
 
     def _decide(self, probabilities: Floats) -> Labels:
-        return self._thresholds.decide(probabilities)
+        return self._tracker.decide(probabilities)
 
     def thresholds(self) -> dict[Hashable, float]:
         """Return for every target label the P(label) from which on it is predicted at present."""
-        return dict(zip(self._labels(None), self._thresholds.values.tolist(), strict=True))
+        return dict(zip(self._labels(None), self._tracker.thresholds().tolist(), strict=True))
+
+    def signal_drift(self, labels: Sequence[Hashable], stream: str | None = None) -> None:
+        """Take note that each of the labels begins a new concept now: an oracle's word.
+
+        All candidates get their first weights again, and the young learner starts anew. A label of a source only is
+        checked: the source's learners go on.
+        """
+        known = self._known_labels(stream)
+        for label in labels:
+            if label not in known:
+                raise MarleneError(f"there is no label {label!r} in {'the target' if stream is None else repr(stream)}")
+        if stream is None:
+            for label in labels:
+                self._tracker.signal(known[label])
+
+    def _known_labels(self, stream: str | None) -> dict[Hashable, int]:
+        if stream not in self._tracker.names:
+            raise MarleneError(f"there is no stream {stream!r}")
+        return self._tracker.column[self._tracker.names.index(stream)]
+
+    def explain(self, label: Hashable) -> list[dict[str, Any]]:
+        """Return which classifiers vote on a target label, the heaviest first.
+
+        Each comes with its base, its role ("own", "young", "snapshot", "source", or "inherited" from a source), the
+        stream (None: the target) and label it was trained on, and its share of the weight.
+        """
+        known = self._known_labels(None)
+        if label not in known:
+            raise MarleneError(f"there is no target label {label!r}")
+        tracker, names = self._tracker, {bank.which: bank.name for bank in self._tracker.banks}
+        rows = []
+        for kind, place, share in tracker.shares(known[label]):
+            of = tracker.labels[0 if place.role == WARM else place.stream][place.label]
+            found = {"base": names[kind], "role": place.role, "stream": tracker.names[place.stream], "label": of}
+            rows.append(found | {"share": share / len(tracker.banks)})
+        return sorted(rows, key=lambda row: -row["share"])
+
+    def transfer_matrix(self) -> dict[Hashable, dict[Source, float]]:
+        """Return for every target label the share of its weight that each (stream, label) has."""
+        matrix: dict[Hashable, dict[Source, float]] = {}
+        for label in self._labels(None):
+            shares = matrix[label] = {}
+            for row in self.explain(label):
+                source = (row["stream"], row["label"])
+                shares[source] = shares.get(source, 0.0) + row["share"]
+        return matrix
+
+    def swr(self) -> dict[Hashable, float]:
+        """Return for every target label the weight share of classifiers of other labels and streams."""
+        return {
+            label: 1.0 - sum(share for giver, share in row.items() if giver == (None, label))
+            for label, row in self.transfer_matrix().items()
+        }
+
+    def aswr(self) -> float:
+        """Return the average source weight ratio: the weight of other labels and streams (paper, VII-C)."""
+        ratios = self.swr()
+        return float(np.mean(list(ratios.values()))) if ratios else 0.0
+
+    def concepts(self, stream: str | None = None) -> dict[Hashable, dict[int, Source | None]]:
+        """Return for every label the examples at which it changed, and from whom it inherited then.
+
+        That is (stream, label): another label or stream, or the label itself if its young learner or a snapshot of its
+        own took over; None if the drift was signalled. Labels of sources do not inherit.
+        """
+        times: dict[Hashable, dict[int, Source | None]] = {label: {} for label in self._known_labels(stream)}
+        if stream is None:
+            tracker = self._tracker
+            for event in tracker.events:
+                giver = event.giver
+                given = giver and (tracker.names[giver.stream], tracker.labels[giver.stream][giver.label])
+                times[tracker.labels[0][event.label]][event.time] = given
+        return times
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of classifiers, and how often labels changed."""
+        return {"models": self._tracker.count(), "drifts": sum(len(times) for times in self.concepts().values())}
 
     def _learnt(self) -> tuple[dict[str, Any], Arrays]:
-        header, arrays = super()._learnt()
-        arrays |= with_prefix(self._thresholds.state(), "thresholds.")
-        return header, arrays | with_prefix(self._blend.state(), "blend.")
+        return tracker_state(self._tracker)
 
     @classmethod
-    def _base_of(cls, saved: list[tuple[str, dict[str, Any]]]) -> str | list[InputBank]:
-        banks = [SIMPLE_BANKS[name](**settings) for name, settings in saved]
+    def _restored_objects(cls, header: Mapping[str, Any]) -> dict[str, Any]:
+        banks = [SIMPLE_BANKS[name](**settings) for name, settings in header["banks"]]
         found = [(bank.name, bank.settings()) for bank in banks]
         for name in (MIXED, *SIMPLE_BANKS):
             if [(bank.name, bank.settings()) for bank in _make_banks(name)] == found:
-                return name
-        return banks
+                return {"base": name}
+        return {"base": banks}
 
     def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        super()._restore(header, arrays)
-        self._blend.restore(arrays_under(arrays, "blend."), len(self._labels(None)))
-        self._thresholds.restore(arrays_under(arrays, "thresholds."), len(self._labels(None)))
+        restore_tracker(self._tracker, header, arrays, self._space.forest_kinds())
+
+    def _load_rare_kernels(self) -> None:
+        self.learn_many(np.zeros((2, 1)), np.array([[0, 1], [1, 0]]), stream="source")
 
 
 def _make_banks(base: str | InputBank | MixedBank | Sequence[InputBank]) -> list[InputBank]:
     """Return empty banks from the parameter `base`."""
+    expected = f"base must be one of {', '.join([MIXED, *SIMPLE_BANKS])}, a bank, or one of each kind, not {base!r}"
     if isinstance(base, str):
         if base not in (MIXED, *SIMPLE_BANKS):
-            raise MarleneError(f"base must be one of {', '.join([MIXED, *SIMPLE_BANKS])} or a bank, not {base!r}")
+            raise MarleneError(expected)
         return [bank() for name, bank in SIMPLE_BANKS.items() if base in (MIXED, name)]
     banks = list(base.banks if isinstance(base, MixedBank) else base if isinstance(base, Iterable) else [base])
     if not banks or not all(isinstance(bank, InputBank) for bank in banks):
-        raise MarleneError(f"base must be one of {', '.join([MIXED, *SIMPLE_BANKS])} or a bank, not {base!r}")
-    return [bank.clone() for bank in banks]
+        raise MarleneError(expected)
+    if len({bank.which for bank in banks}) < len(banks):
+        raise MarleneError(expected)
+    return [bank.clone() for bank in sorted(banks, key=lambda bank: bank.which)]

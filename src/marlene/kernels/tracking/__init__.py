@@ -1,0 +1,1 @@
+"""Track the best classifier of every label, and inherit from it."""

@@ -1,0 +1,216 @@
+"""Snapshots, young learners, and inheriting: whose column becomes a copy of whose."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marlene.kernels.banks.linear import linear_clear, linear_copy
+from marlene.kernels.banks.naive_bayes import bayes_clear, bayes_copy
+from marlene.kernels.compile import subkernel
+from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.tracking import state
+from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, TARGET
+from marlene.kernels.tracking.weights import (
+    BEHIND,
+    NAMED,
+    UNNAMED,
+    find_leaders,
+    hand_over,
+    set_floors,
+    trust,
+)
+
+if TYPE_CHECKING:
+    from marlene.kernels.tracking.state import Growth, Kinds, Model, Rooms, Streams, Weights
+
+TAKEN_OVER = 0.5
+"""The share of the weight from which on a label inherits."""
+KEPT_POSITIVES = 100.0
+"""How many positive examples of a snapshot's naive Bayes count at most."""
+KEPT_SQUARES = 0.25
+"""The part of AdaGrad's sums that is kept, so that the heir can still move."""
+YOUNG_FOR = 16
+"""Positive examples after which a young learner that has not taken over starts anew."""
+RARER_CLASS, LEAST_EXAMPLES = 16, 200
+"""A label's snapshot is due after this many examples of its rarer class, and this many in all."""
+FEW_EXAMPLES = 200.0
+"""A label with fewer examples also inherits the threshold of a source, which counts for this many."""
+
+
+@subkernel
+def _copy(kinds: Kinds, k: int, giver: int, heir: int, positives: float, squares: float) -> None:
+    if k == BAYES:
+        known = kinds.bayes.examples[1, giver]
+        bayes_copy(kinds.bayes, giver, heir, min(1.0, positives / known) if known > 0.0 else 1.0)
+    else:
+        linear_copy(kinds.linear, giver, heir, squares)
+
+
+@subkernel
+def _clear(kinds: Kinds, h: int) -> None:
+    if kinds.used[BAYES]:
+        bayes_clear(kinds.bayes, h)
+    if kinds.used[LINEAR]:
+        linear_clear(kinds.linear, h)
+
+
+@subkernel
+def _withdraw(weights: Weights, k: int, q: int, column: int, heir: int, columns: int) -> None:
+    """Take a candidate's weight for a label away and give it to another."""
+    log = weights.log[k, q]
+    leads = log[column] > weights.total[k, q] - 2.0 * BEHIND
+    if leads:
+        hand_over(weights, k, q, column, heir)
+    log[column] = ABSENT
+    if leads:
+        find_leaders(weights, k, q, columns)
+
+
+@subkernel
+def _inherit_threshold(streams: Streams, stream: int, label: int, q: int) -> None:
+    """Let a target label have the scores, and the errors of both kinds, of a source's label."""
+    total = 0.0
+    for y in range(2):
+        for b in range(BINS):
+            total += streams.counts[stream, label, y, b]
+    part = min(1.0, FEW_EXAMPLES / max(1.0, total))
+    for y in range(2):
+        for b in range(BINS):
+            streams.counts[TARGET, q, y, b] = part * streams.counts[stream, label, y, b]
+            streams.shares[TARGET, q, y, b] = part * streams.shares[stream, label, y, b]
+        for k in range(KINDS):
+            streams.errors[TARGET, k, q, y] = streams.errors[stream, k, label, y]
+            streams.counted[TARGET, k, q, y] = streams.counted[stream, k, label, y]
+
+
+@subkernel
+def inherit(model: Model, k: int, q: int) -> None:
+    """Let a learner of a label become a copy of the candidate that has taken over, if there is one."""
+    weights, rooms, streams = model.weights, model.rooms, model.streams
+    for j in range(weights.leaders[k, q]):
+        h = weights.leader[k, q, j]
+        room = state.room_of(rooms, h)
+        heir = state.learner_column(rooms, room, q)
+        if weights.share[k, q, j] <= TAKEN_OVER or h == heir:
+            continue
+        young = room == TARGET and h == state.young_column(rooms, q)
+        if room == TARGET and not young:
+            _copy(model.kinds, k, h, heir, KEPT_POSITIVES, KEPT_SQUARES)
+        else:
+            _copy(model.kinds, k, h, heir, np.inf, 1.0)
+        if room != TARGET and streams.examples[TARGET, q, 0] + streams.examples[TARGET, q, 1] < FEW_EXAMPLES:
+            _inherit_threshold(streams, room, h - state.source_column(rooms, room, 0), q)
+        hand_over(weights, k, q, h, heir)
+        find_leaders(weights, k, q, rooms.first[len(rooms.first) - 1])
+        event = model.events[model.clock[state.EVENTS]]
+        event[state.EVENT_TIME], event[state.EVENT_KIND] = streams.seen[TARGET], k
+        event[state.EVENT_LABEL], event[state.EVENT_COLUMN] = q, h
+        model.clock[state.EVENTS] += 1
+        return
+
+
+@subkernel
+def renew_young(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, q: int) -> None:
+    """Start a label's young learner anew if it has had its time."""
+    if growth.young[q] < YOUNG_FOR:
+        return
+    growth.young[q] = 0
+    h = state.young_column(rooms, q)
+    _clear(kinds, h)
+    for k in range(KINDS):
+        if kinds.used[k]:
+            _withdraw(weights, k, q, h, q, rooms.first[len(rooms.first) - 1])
+            weights.log[k, q, h] = weights.total[k, q] - 3.0 * BEHIND
+
+
+@subkernel
+def take_snapshot(model: Model, q: int) -> bool:
+    """Freeze a label's own learner if a snapshot is due; tell whether it was.
+
+    The n-th snapshot goes to the slot that says how often 2 divides n: the slots hold snapshots of about one, two, four
+    and eight times the age.
+    """
+    growth, rooms, weights, kinds = model.growth, model.rooms, model.weights, model.kinds
+    negative, positive = growth.since[q, 0], growth.since[q, 1]
+    slots = len(growth.alive)
+    if slots == 0 or min(negative, positive) < RARER_CLASS or negative + positive < LEAST_EXAMPLES:
+        return False
+    growth.since[q, 0] = growth.since[q, 1] = 0
+    growth.taken[q] += 1
+    slot, number = 0, growth.taken[q]
+    while number % 2 == 0 and slot < slots - 1:
+        number //= 2
+        slot += 1
+    growth.alive[slot, q] = True
+    h = state.snapshot_column(rooms, slot, q)
+    for k in range(KINDS):
+        if kinds.used[k]:
+            _copy(kinds, k, q, h, np.inf, 1.0)
+            for other in range(model.streams.labels[TARGET]):
+                _withdraw(weights, k, other, h, other, rooms.first[len(rooms.first) - 1])
+    return True
+
+
+@subkernel
+def _total_trust(streams: Streams) -> tuple[float, float]:
+    """Return the sum of the trust in all labels of sources, and the most."""
+    total = best = 0.0
+    for s in range(1, len(streams.labels)):
+        for label in range(streams.labels[s]):
+            trusted = trust(streams, s, label)
+            total += trusted
+            best = max(best, trusted)
+    return total, best
+
+
+@subkernel
+def _named_trust(streams: Streams, q: int) -> float:
+    """Return the most trust in a label of a source that has the name of target label q."""
+    best = 0.0
+    for s in range(1, len(streams.labels)):
+        if streams.same[s, q] >= 0:
+            best = max(best, trust(streams, s, streams.same[s, q]))
+    return best
+
+
+@subkernel
+def begin(model: Model) -> None:
+    """Give the target labels that have none yet their first weights, from what sources have learnt."""
+    weights, streams = model.weights, model.streams
+    set_floors(weights, model.rooms, streams, model.growth)
+    total, best = _total_trust(streams)
+    for q in range(streams.labels[TARGET]):
+        if not weights.begun[q] and total > 0.0:
+            named = _named_trust(streams, q)
+            foreign = NAMED * named if named > 0.0 else UNNAMED * best
+            for k in range(KINDS):
+                if model.kinds.used[k]:
+                    _first_weights(model, k, q, foreign, total, named)
+            for s in range(1, len(streams.labels)):
+                label = streams.same[s, q]
+                if label >= 0 and 0.0 < named == trust(streams, s, label):
+                    _inherit_threshold(streams, s, label, q)
+        weights.begun[q] = True
+
+
+@subkernel
+def _first_weights(model: Model, k: int, q: int, foreign: float, total: float, named: float) -> None:
+    """Give the candidates of a label their first weights: `foreign` to all of sources together."""
+    weights, rooms, streams = model.weights, model.rooms, model.streams
+    log = weights.log[k, q]
+    log[q] = math.log(1.0 - foreign)
+    unnamed = 0.1 * foreign if named > 0.0 else foreign
+    for s in range(1, len(streams.labels)):
+        for label in range(streams.labels[s]):
+            trusted = trust(streams, s, label)
+            if trusted > 0.0:
+                log[state.source_column(rooms, s, label)] = math.log(unnamed * trusted / total)
+        label = streams.same[s, q]
+        if label >= 0 and trust(streams, s, label) > 0.0:
+            h = state.learner_column(rooms, s, q)
+            _copy(model.kinds, k, state.source_column(rooms, s, label), h, np.inf, 1.0)
+            log[h] = math.log(0.9 * foreign * trust(streams, s, label) / named)
+    find_leaders(weights, k, q, rooms.first[len(rooms.first) - 1])

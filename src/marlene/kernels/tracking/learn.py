@@ -1,0 +1,226 @@
+"""A tracker, row by row: score, vote, decide; then learn weights, thresholds and classifiers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marlene.kernels.banks.linear import linear_learn, linear_scores, slope
+from marlene.kernels.banks.naive_bayes import LARGEST, bayes_learn, bayes_scores
+from marlene.kernels.banks.scales import observe_row
+from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.ensemble.blend import Blend, blended_vote, count_error
+from marlene.kernels.ensemble.thresholds import Thresholds, decide_row, learn_scores
+from marlene.kernels.tracking import state
+from marlene.kernels.tracking.inherit import begin, inherit, renew_young, take_snapshot
+from marlene.kernels.tracking.state import BAYES, KINDS, LINEAR, TARGET, scales_of
+from marlene.kernels.tracking.weights import LARGEST_CLASS_WEIGHT, RATE, class_weight, move_weights, set_floors
+
+if TYPE_CHECKING:
+    from marlene._common.arrays import Floats, Labels
+    from marlene.kernels.ensemble.thresholds import Objective
+    from marlene.kernels.rows import Rows
+    from marlene.kernels.tracking.state import Block, Kinds, Model, Rooms, Scratch, Streams, Weights
+
+SUREST = math.log(0.98 / 0.02)
+"""Log odds beyond which a vote counts no more in weights."""
+
+
+@subkernel
+def _write_scores(kinds: Kinds, rooms: Rooms, room: int, rows: Rows, row: int, score: Floats, first: int) -> None:
+    """Write the log odds of all columns of a room from `first` on."""
+    scales, stop = scales_of(rooms, room), rooms.first[room + 1]
+    if kinds.used[BAYES]:
+        out, bayes = score[BAYES], kinds.bayes
+        bayes_scores(bayes, kinds.bayes_settings, scales, rows, row, first, stop, out)
+        for h in range(first, stop):
+            if bayes.weights[0, h] == 0.0 or bayes.weights[1, h] == 0.0:  # a class that was never seen gets no vote
+                out[h] = LARGEST * ((bayes.weights[1, h] > 0.0) - (bayes.weights[0, h] > 0.0))
+    if kinds.used[LINEAR]:
+        linear_scores(kinds.linear, scales, rows, row, first, stop, score[LINEAR])
+
+
+@subkernel
+def _write_logs(scratch: Scratch, k: int, columns: int) -> None:
+    """Write ln P(0) and ln P(1) of all columns, with bounds on how sure they may be."""
+    score, positive, negative = scratch.score[k], scratch.logs[k, 1], scratch.logs[k, 0]
+    for h in range(columns):
+        odds = min(max(score[h], -SUREST), SUREST)
+        positive[h] = -math.log1p(math.exp(-odds))
+        negative[h] = positive[h] - odds
+
+
+@inlined
+def _probability(odds: float) -> float:
+    return 1.0 / (1.0 + math.exp(-min(max(odds, -LARGEST), LARGEST)))
+
+
+@subkernel
+def _mixed_votes(weights: Weights, score: Floats, k: int, said: Floats) -> None:
+    """Write what the leaders of every target label say together."""
+    for q in range(len(said)):
+        p = 0.0
+        for j in range(weights.leaders[k, q]):
+            p += weights.share[k, q, j] * _probability(score[weights.leader[k, q, j]])
+        said[q] = p
+
+
+@subkernel
+def _vote(model: Model, rows: Rows, row: int, probabilities: Floats) -> None:
+    """Write P(label) of every target label; NaN without any evidence."""
+    kinds, rooms, scratch, streams = model.kinds, model.rooms, model.scratch, model.streams
+    for room in range(len(rooms.first) - 1):
+        _write_scores(kinds, rooms, room, rows, row, scratch.score, rooms.first[room])
+    n_labels = streams.labels[TARGET]
+    for k in range(KINDS):
+        if kinds.used[k]:
+            _mixed_votes(model.weights, scratch.score[k], k, scratch.said[k, :n_labels])
+    _blend(streams, TARGET, kinds, scratch, probabilities)
+
+
+@subkernel
+def _blend(streams: Streams, stream: int, kinds: Kinds, scratch: Scratch, probabilities: Floats) -> None:
+    blend = Blend(streams.errors[stream], streams.counted[stream])
+    for q in range(streams.labels[stream]):
+        probabilities[q] = blended_vote(blend, scratch.said, kinds.used, q)
+
+
+@subkernel
+def _learn_errors(streams: Streams, stream: int, kinds: Kinds, scratch: Scratch, truth: Labels) -> None:
+    blend = Blend(streams.errors[stream], streams.counted[stream])
+    for q in range(streams.labels[stream]):
+        if truth[q] >= 0:
+            streams.examples[stream, q, truth[q]] += 1.0
+            for k in range(KINDS):
+                if kinds.used[k]:
+                    count_error(blend, k, q, scratch.said[k, q], truth[q])
+
+
+@inlined
+def _thresholds(streams: Streams, stream: int) -> Thresholds:
+    n = streams.labels[stream]
+    return Thresholds(
+        streams.counts[stream, :n], streams.shares[stream, :n], streams.cut[stream, :n], streams.judged[stream]
+    )
+
+
+@subkernel
+def _decide(streams: Streams, probabilities: Floats, predictions: Labels) -> None:
+    decide_row(_thresholds(streams, TARGET), probabilities, predictions)
+
+
+@subkernel
+def _learn_scores(streams: Streams, stream: int, objective: Objective, probabilities: Floats, truth: Labels) -> None:
+    learn_scores(_thresholds(streams, stream), objective, probabilities, truth)
+
+
+@subkernel
+def _train(model: Model, stream: int, room: int, first: int, rows: Rows, row: int, truth: Labels) -> None:
+    """Train the learners of a stream's labels, which lie in a room from column `first` on."""
+    kinds, streams = model.kinds, model.streams
+    scales, n_labels = scales_of(model.rooms, room), streams.labels[stream]
+    slopes, score = model.scratch.slopes[:n_labels], model.scratch.score[LINEAR]
+    for q in range(n_labels):
+        slopes[q] = 0.0
+        if truth[q] < 0:
+            continue
+        weight = class_weight(streams.examples[stream, q, 0], streams.examples[stream, q, 1], truth[q])
+        if kinds.used[LINEAR]:
+            slopes[q] = slope(kinds.linear_settings, _probability(score[first + q]), truth[q], weight)
+        if kinds.used[BAYES]:
+            bayes_learn(kinds.bayes, kinds.bayes_settings, scales, rows, row, first + q, truth[q], weight)
+    if kinds.used[LINEAR]:
+        linear_learn(kinds.linear, kinds.linear_settings, scales, rows, row, first, slopes)
+
+
+@subkernel
+def _track(model: Model, truth: Labels) -> None:
+    """Move the weights of all target labels, and let those inherit whose candidate has taken over."""
+    weights, rooms, streams, scratch = model.weights, model.rooms, model.streams, model.scratch
+    columns = rooms.first[len(rooms.first) - 1]
+    for k in range(KINDS):
+        if not model.kinds.used[k]:
+            continue
+        _write_logs(scratch, k, columns)
+        for q in range(streams.labels[TARGET]):
+            y = truth[q]
+            if y < 0:
+                continue
+            counts = class_weight(streams.examples[TARGET, q, 0], streams.examples[TARGET, q, 1], y)
+            step = RATE * min(counts, LARGEST_CLASS_WEIGHT)
+            if move_weights(weights, rooms, k, q, scratch.logs[k, y], step):
+                inherit(model, k, q)
+
+
+@subkernel
+def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
+    rooms, growth, streams = model.rooms, model.growth, model.streams
+    for room in range(len(rooms.first) - 1):
+        observe_row(scales_of(rooms, room), rows, row)
+        _train(model, TARGET, room, rooms.first[room], rows, row, truth)
+    _train(model, TARGET, TARGET, rooms.block, rows, row, truth)
+    frozen = False
+    for q in range(streams.labels[TARGET]):
+        if truth[q] >= 0:
+            growth.since[q, truth[q]] += 1
+            growth.young[q] += truth[q]
+            renew_young(model.kinds, model.weights, rooms, growth, q)
+            frozen = take_snapshot(model, q) or frozen
+    if frozen:
+        set_floors(model.weights, rooms, streams, growth)
+
+
+@kernel
+def predict_rows(model: Model, rows: Rows, probabilities: Floats) -> None:
+    """Write P(label) of every target label for every row."""
+    for row in range(len(rows.starts) - 1):
+        _vote(model, rows, row, probabilities[row])
+
+
+@kernel
+def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Block, row: int) -> int:
+    """Predict and learn rows of the target, from `row` on; return the first row that was not learnt.
+
+    The kernel stops before a row when there may be no room for its events.
+    """
+    streams, clock, n_labels = model.streams, model.clock, model.streams.labels[TARGET]
+    probabilities = np.empty(n_labels)
+    while row < len(rows.starts) - 1 and clock[state.EVENTS] + KINDS * n_labels <= len(model.events):
+        truth = block.truth[row]
+        if clock[state.STALE]:
+            begin(model)
+            clock[state.STALE] = 0
+        _vote(model, rows, row, probabilities)
+        if len(block.probabilities) > 0:
+            for q in range(n_labels):
+                block.probabilities[row, q] = probabilities[q]
+            _decide(streams, probabilities, block.predictions[row])
+        _learn_errors(streams, TARGET, model.kinds, model.scratch, truth)
+        _learn_scores(streams, TARGET, objective, probabilities, truth)
+        _track(model, truth)
+        _learn_target(model, rows, row, truth)
+        streams.seen[TARGET] += 1
+        row += 1
+    return row
+
+
+@kernel
+def learn_source_rows(model: Model, objective: Objective, stream: int, rows: Rows, truth: Labels) -> None:
+    """Learn rows of a source; its learners vote alone on them."""
+    kinds, rooms, streams, scratch = model.kinds, model.rooms, model.streams, model.scratch
+    n_labels, first = streams.labels[stream], state.source_column(rooms, stream, 0)
+    probabilities = np.empty(n_labels)
+    for row in range(len(rows.starts) - 1):
+        _write_scores(kinds, rooms, stream, rows, row, scratch.score, first)
+        for k in range(KINDS):
+            for label in range(n_labels):
+                scratch.said[k, label] = _probability(scratch.score[k, first + label])
+        _blend(streams, stream, kinds, scratch, probabilities)
+        _learn_errors(streams, stream, kinds, scratch, truth[row])
+        _learn_scores(streams, stream, objective, probabilities, truth[row])
+        observe_row(scales_of(rooms, stream), rows, row)
+        _train(model, stream, stream, first, rows, row, truth[row])
+        streams.seen[stream] += 1
+    model.clock[state.STALE] = 1

@@ -1,0 +1,211 @@
+"""The arrays of a tracker: classifiers in columns, what is known of each stream, and the weights of candidates.
+
+A *room* holds the classifiers of one stream, which share the scales of its inputs. Room 0 is the target's. Its columns
+come in blocks of one column per target label: the *own* learners, the *young* ones, and the *snapshots*. The room of a
+source has a block of *warm* learners, one per target label, and a block of the source's own learners, one per label of
+the source. Every column is a classifier of each *kind*: naive Bayes and linear.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from marlene.kernels.banks.scales import Scales
+from marlene.kernels.compile import inlined
+
+if TYPE_CHECKING:
+    from marlene._common.arrays import Bools, Floats, Ints, Labels
+    from marlene.kernels.banks.linear import Linear, LinearSettings
+    from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
+
+KINDS = 2
+BAYES, LINEAR = range(KINDS)
+TARGET = 0
+"""The target's number among streams and rooms."""
+ABSENT = -1e30
+"""The logarithm of the weight of a column that is no candidate, or less."""
+LEADERS = 8
+"""How many candidates vote on a label at most."""
+EVENT_TIME, EVENT_KIND, EVENT_LABEL, EVENT_COLUMN, EVENT_WIDTH = range(5)
+STALE, EVENTS, CLOCKS = range(3)
+"""Places of `Model.clock`: whether a source has learnt since the last row of the target; how many events there are."""
+
+
+class Kinds(NamedTuple):
+    """The classifiers of both kinds, and which kinds are used."""
+
+    bayes: Bayes
+    bayes_settings: BayesSettings
+    linear: Linear
+    linear_settings: LinearSettings
+    used: Bools
+
+
+class Rooms(NamedTuple):
+    """The columns of each room, and the scales of its inputs: those of `Scales`, with an axis of rooms.
+
+    Attributes
+    ----------
+    first
+        The first column of each room, and the end of the last.
+    block
+        The width of a block of target labels; there may be more columns than labels.
+    """
+
+    numeric: Ints
+    met: Bools
+    seen: Ints
+    times: Floats
+    mean: Floats
+    squares: Floats
+    first: Ints
+    block: int
+
+
+class Streams(NamedTuple):
+    """What is known of the labels of every stream.
+
+    Attributes
+    ----------
+    labels
+        How many labels each stream has.
+    seen
+        How many examples each stream had.
+    examples
+        Negative and positive examples (streams × labels × 2).
+    errors, counted
+        `Blend` of each stream (streams × kinds × labels × 2).
+    counts, shares, cut, judged
+        `Thresholds` of each stream.
+    same
+        For every stream and target label the stream's label of the same name, -1 if there is none.
+    """
+
+    labels: Ints
+    seen: Ints
+    examples: Floats
+    errors: Floats
+    counted: Floats
+    counts: Floats
+    shares: Floats
+    cut: Ints
+    judged: Ints
+    same: Ints
+
+
+class Weights(NamedTuple):
+    """The weights of candidates, for every kind and target label.
+
+    Attributes
+    ----------
+    log
+        Logarithms of weights, up to a constant (kinds × labels × columns).
+    floor
+        The least weight that a snapshot or a source's learner has for any label, as a logarithm (kinds × columns).
+    total
+        The logarithm of the sum of the leaders' weights.
+    leaders, leader, share
+        How many leaders there are, their columns and their shares of the weight.
+    begun
+        Whether a label has had its first weights.
+    """
+
+    log: Floats
+    floor: Floats
+    total: Floats
+    leaders: Ints
+    leader: Ints
+    share: Floats
+    begun: Bools
+
+
+class Growth(NamedTuple):
+    """How old young learners and snapshots are.
+
+    Attributes
+    ----------
+    young
+        Positive examples that each young learner has seen.
+    since
+        Negative and positive examples of each label since its last snapshot.
+    taken
+        How many snapshots each label has had.
+    alive
+        Which snapshots there are (slots × labels).
+    """
+
+    young: Ints
+    since: Ints
+    taken: Ints
+    alive: Bools
+
+
+class Scratch(NamedTuple):
+    """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), and of labels."""
+
+    score: Floats
+    logs: Floats
+    said: Floats
+    slopes: Floats
+
+
+class Model(NamedTuple):
+    """Everything a tracker is. `events`: who inherited when from which column, until the caller reads them."""
+
+    kinds: Kinds
+    rooms: Rooms
+    streams: Streams
+    weights: Weights
+    growth: Growth
+    scratch: Scratch
+    events: Ints
+    clock: Ints
+
+
+class Block(NamedTuple):
+    """Where the probabilities and the predictions of a block of rows go, and what is known of its labels."""
+
+    truth: Labels
+    probabilities: Floats
+    predictions: Labels
+
+
+@inlined
+def scales_of(rooms: Rooms, room: int) -> Scales:
+    """Return the scales of a room."""
+    return Scales(
+        rooms.numeric, rooms.met[room], rooms.seen[room], rooms.times[room], rooms.mean[room], rooms.squares[room]
+    )
+
+
+@inlined
+def room_of(rooms: Rooms, column: int) -> int:
+    """Return the room a column lies in."""
+    room = 0
+    while rooms.first[room + 1] <= column:
+        room += 1
+    return room
+
+
+@inlined
+def young_column(rooms: Rooms, q: int) -> int:
+    """Return the column of a label's young learner."""
+    return rooms.block + q
+
+
+@inlined
+def snapshot_column(rooms: Rooms, slot: int, q: int) -> int:
+    """Return the column of a label's snapshot."""
+    return (2 + slot) * rooms.block + q
+
+
+@inlined
+def source_column(rooms: Rooms, room: int, label: int) -> int:
+    """Return the column of a source's learner."""
+    return int(rooms.first[room] + rooms.block + label)
+
+
+@inlined
+def learner_column(rooms: Rooms, room: int, q: int) -> int:
+    """Return the column of the learner of target label q in a room: its own, or a warm one."""
+    return int(rooms.first[room] + q)
