@@ -178,8 +178,13 @@ def _named_trust(streams: Streams, q: int) -> float:
 
 @subkernel
 def begin(model: Model) -> None:
-    """Give the target labels that have none yet their first weights, from what sources have learnt."""
+    """Give the target labels that have none yet their first weights, from what sources have learnt.
+
+    A tracker without snapshots takes nothing from sources either.
+    """
     weights, streams = model.weights, model.streams
+    if len(model.growth.alive) == 0:
+        return
     set_floors(weights, model.rooms, streams, model.growth)
     total, best = _total_trust(streams)
     for q in range(streams.labels[TARGET]):

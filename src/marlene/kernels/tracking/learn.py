@@ -154,6 +154,15 @@ def _track(model: Model, truth: Labels) -> None:
                 inherit(model, k, q)
 
 
+@inlined
+def _is_known(truth: Labels) -> bool:
+    """Tell whether any label of an example is known; of others nothing is learnt, not even of their inputs."""
+    known = False
+    for q in range(len(truth)):
+        known = known or truth[q] >= 0
+    return known
+
+
 @subkernel
 def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
     rooms, growth, streams = model.rooms, model.growth, model.streams
@@ -172,9 +181,17 @@ def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
         set_floors(model.weights, rooms, streams, growth)
 
 
+@subkernel
+def _learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, truth: Labels) -> None:
+    observe_row(scales_of(model.rooms, stream), rows, row)
+    _train(model, stream, stream, first, rows, row, truth)
+
+
 @kernel
 def predict_rows(model: Model, rows: Rows, probabilities: Floats) -> None:
-    """Write P(label) of every target label for every row."""
+    """Write P(label) of every target label for every row; if sources have learnt since, let labels begin first."""
+    if model.clock[state.STALE]:
+        begin(model)
     for row in range(len(rows.starts) - 1):
         _vote(model, rows, row, probabilities[row])
 
@@ -199,8 +216,9 @@ def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Blo
             _decide(streams, probabilities, block.predictions[row])
         _learn_errors(streams, TARGET, model.kinds, model.scratch, truth)
         _learn_scores(streams, TARGET, objective, probabilities, truth)
-        _track(model, truth)
-        _learn_target(model, rows, row, truth)
+        if _is_known(truth):
+            _track(model, truth)
+            _learn_target(model, rows, row, truth)
         streams.seen[TARGET] += 1
         row += 1
     return row
@@ -220,7 +238,7 @@ def learn_source_rows(model: Model, objective: Objective, stream: int, rows: Row
         _blend(streams, stream, kinds, scratch, probabilities)
         _learn_errors(streams, stream, kinds, scratch, truth[row])
         _learn_scores(streams, stream, objective, probabilities, truth[row])
-        observe_row(scales_of(rooms, stream), rows, row)
-        _train(model, stream, stream, first, rows, row, truth[row])
+        if _is_known(truth[row]):
+            _learn_source(model, stream, first, rows, row, truth[row])
         streams.seen[stream] += 1
     model.clock[state.STALE] = 1
