@@ -270,7 +270,11 @@ class Tracker:
         """Write P(label) of all target labels for every row."""
         model = self.model()
         n_columns, most = int(self._first[-1]), self._streams.examples.shape[1]
-        predict_rows(model._replace(scratch=_new_scratch(n_columns, most)), self.bank.inputs(rows), probabilities)
+        if self._clock[layout.STALE] and not self._weights.begun[: len(self.labels[0])].all():
+            model = _copied(model)  # labels begin, but only for this prediction
+        else:
+            model = model._replace(scratch=_new_scratch(n_columns, most), clock=np.zeros_like(self._clock))
+        predict_rows(model, self.bank.inputs(rows), probabilities)
 
     def decide(self, probabilities: Floats) -> Labels:
         """Return the predictions for P(label) of the target labels."""
@@ -325,8 +329,10 @@ class Tracker:
 
     def parts(self) -> dict[str, Any]:
         """Return everything learnt but the classifiers, as NamedTuples of arrays."""
+        met, seen, *numbers = self._scales
+        n_inputs, n_numbers = len(self.bank.numeric), int((self.bank.numeric != PRESENCE).sum())
         return {
-            "scales": ScaleArrays(*self._scales),
+            "scales": ScaleArrays(met[:, :n_inputs], seen, *(array[:, :n_numbers] for array in numbers)),
             "streams": self._streams,
             "weights": self._weights,
             "growth": self._growth,
@@ -434,6 +440,13 @@ def _new_scratch(columns: int, labels: int) -> Scratch:
     return Scratch(
         np.zeros((KINDS, columns)), np.zeros((KINDS, 2, columns)), np.zeros((KINDS, labels)), np.zeros(labels)
     )
+
+
+def _copied(part: Any) -> Any:  # noqa: ANN401 (NamedTuples of arrays, or what is in them)
+    """Return a copy with copies of all arrays."""
+    if isinstance(part, np.ndarray):
+        return part.copy()
+    return type(part)(*map(_copied, part)) if isinstance(part, tuple) else part
 
 
 def _put(larger: Any, smaller: Any) -> None:  # noqa: ANN401 (NamedTuples of arrays)
