@@ -1,86 +1,117 @@
 """Naive Bayes, logistic regression and the scales of their inputs: plain lists and sums."""
 
 import math
-from statistics import fmean, pvariance
+from statistics import fmean
+
+from marlene.kernels.banks.naive_bayes import OFTEN, REFRESH, SELDOM, SMALLEST_VARIANCE
+from marlene.kernels.banks.scales import FURTHEST
 
 
 class Scales:
-    """The non-zero values of every numeric input, all of them kept."""
+    """The non-zero values of every numeric input, all of them kept; `numeric` may grow."""
 
     def __init__(self, numeric):
-        self.values = {slot: [] for slot in numeric}
+        self.numeric = numeric
+        self.values = {}
         self.met = set()
         self.seen = 0
+        self.known = {}
 
     def observe(self, row):
         self.seen += 1
         self.met |= {slot for slot, x in row.items() if not math.isnan(x)}
         for slot, x in row.items():
-            if slot in self.values and not math.isnan(x):
-                self.values[slot].append(x)
+            if slot in self.numeric and not math.isnan(x):
+                self.values.setdefault(slot, []).append(x)
+        self.known = {}
+
+    def moments(self, slot):
+        """Return mean and variance."""
+        if slot not in self.known:
+            values = self.values[slot]
+            mean = fmean(values)
+            self.known[slot] = mean, fmean((x - mean) ** 2 for x in values)
+        return self.known[slot]
 
     def is_dense(self, slot):
-        return 2 * len(self.values[slot]) > self.seen
+        return slot in self.values and 2 * len(self.values[slot]) > self.seen
 
     def scaled(self, slot, x):
-        if slot not in self.values:
+        if slot not in self.numeric:
             return 1.0
-        values = self.values[slot]
-        if not values:
+        if slot not in self.values:
             return math.copysign(1.0, x)
+        mean, variance = self.moments(slot)
         if self.is_dense(slot):
-            deviation = math.sqrt(pvariance(values))
-            z = (x - fmean(values)) / deviation if deviation > 0 else 0.0
+            z = (x - mean) / math.sqrt(variance) if variance > 0 else 0.0
         else:
-            z = x / math.sqrt(fmean(value * value for value in values))
-        return min(max(z, -5.0), 5.0)
+            z = x / math.sqrt(variance + mean * mean)
+        return min(max(z, -FURTHEST), FURTHEST)
 
 
 class NaiveBayes:
-    """One classifier. What an input adds is as it was when a training example last had it."""
+    """One classifier. What an input adds is as it was when it was last computed."""
 
     def __init__(self, scales, smoothing, pseudo_examples, weighted):
         self.scales = scales
         self.smoothing, self.pseudo, self.weighted = smoothing, pseudo_examples, weighted
         self.rows = ([], [])
+        """The examples of each class, and how often each counts."""
+        self.examples, self.present = [0.0, 0.0], ({}, {})
         self.weights = [0.0, 0.0]
         self.gain, self.curve = {}, {}
-        self.absent, self.refreshed = [0.0, 0.0], [0, 0]
+        self.absent, self.refreshed = [0.0, 0.0], [0.0, 0.0]
 
-    def count(self, y, slot):
-        return sum(slot in row for row in self.rows[y])
+    def copy(self, positives=math.inf):
+        """Return a copy whose examples count less, so that there are at most so many positive ones."""
+        kept = min(1.0, positives / self.examples[1]) if self.examples[1] > 0 else 1.0
+        heir = NaiveBayes(self.scales, self.smoothing, self.pseudo, self.weighted)
+        heir.rows = tuple([(row, kept * times) for row, times in rows] for rows in self.rows)
+        heir.examples = [kept * count for count in self.examples]
+        heir.present = tuple({slot: kept * count for slot, count in counts.items()} for counts in self.present)
+        heir.weights = [kept * weight for weight in self.weights]
+        heir.gain, heir.curve, heir.absent = dict(self.gain), dict(self.curve), list(self.absent)
+        heir.refreshed = list(heir.examples)
+        return heir
 
-    def present(self, y, slot):
-        return (self.count(y, slot) + self.smoothing) / (len(self.rows[y]) + 2 * self.smoothing)
+    def having(self, y, slot):
+        count = self.present[y].get(slot, 0.0)
+        return (count + self.smoothing) / (self.examples[y] + 2 * self.smoothing)
 
     def lacking(self, y, slot):
-        return 1 - self.present(y, slot)
+        count = self.present[y].get(slot, 0.0)
+        return (self.examples[y] - count + self.smoothing) / (self.examples[y] + 2 * self.smoothing)
 
     def gaussian(self, y, slot):
         """Return mean and variance of the values of a class and of pseudo-examples like all values."""
-        values, everyone = [row[slot] for row in self.rows[y] if slot in row], self.scales.values[slot]
-        n = len(values) + self.pseudo
-        mean = (sum(values) + self.pseudo * fmean(everyone)) / n
-        spread = sum((x - mean) ** 2 for x in values)
-        spread += self.pseudo * (pvariance(everyone) + (fmean(everyone) - mean) ** 2)
-        return mean, spread / n + 1e-12
+        values = [(row[slot], times) for row, times in self.rows[y] if slot in row]
+        all_mean, all_variance = self.scales.moments(slot)
+        n = sum(times for _, times in values) + self.pseudo
+        mean = (sum(times * x for x, times in values) + self.pseudo * all_mean) / n
+        spread = sum(times * (x - mean) ** 2 for x, times in values)
+        spread += self.pseudo * (all_variance + (all_mean - mean) ** 2)
+        return mean, spread / n + SMALLEST_VARIANCE
 
     def learn(self, row, y, weight):
         n_stored = len(row)
         row = {slot: x for slot, x in row.items() if not math.isnan(x)}
         times = weight if self.weighted else 1
-        self.rows[y].extend([row] * times)
+        self.rows[y].append((row, times))
+        self.examples[y] += times
         self.weights[y] += weight
         for slot in row:
-            odds = [self.present(c, slot) / self.lacking(c, slot) for c in (0, 1)]
-            self.gain[slot] = math.log(odds[1] / odds[0])
-            if slot in self.scales.values and self.scales.is_dense(slot):
+            self.present[y][slot] = self.present[y].get(slot, 0.0) + times
+            negative = self.present[0].get(slot, 0.0)
+            if y == 1 or negative < OFTEN or int(negative) % SELDOM == 0:
+                odds = [self.having(c, slot) / self.lacking(c, slot) for c in (0, 1)]
+                self.gain[slot] = math.log(odds[1] / odds[0])
+            if self.scales.is_dense(slot):
                 self.curve[slot] = (self.gaussian(0, slot), self.gaussian(1, slot))
-        if len(self.rows[y]) >= self.refreshed[y] * (1 + 1 / 16):
-            self.refreshed[y] = len(self.rows[y])
+        n, a = self.examples[y], self.smoothing
+        if n >= self.refreshed[y] * (1 + 1 / REFRESH):
+            self.refreshed[y] = n
             self.absent[y] = sum(math.log(self.lacking(y, slot)) for slot in self.scales.met)
         else:
-            n, a = len(self.rows[y]), self.smoothing
             self.absent[y] += (len(self.scales.met) - n_stored) * math.log((n + a) / (n - times + a))
             self.absent[y] -= len(self.scales.met) * math.log((n + 2 * a) / (n - times + 2 * a))
 
@@ -123,11 +154,21 @@ class Logistic:
         length = math.sqrt(1 + sum(value * value for value in z.values()))
         return {None: 1.0} | {slot: value / length for slot, value in z.items()}
 
+    def copy(self, squares=1.0):
+        """Return a copy that keeps a part of the sums of squares."""
+        heir = Logistic(self.scales, self.rate, self.start, self.largest)
+        heir.weights, heir.examples = dict(self.weights), self.examples
+        heir.squares = {slot: squares * total for slot, total in self.squares.items()}
+        return heir
+
+    def log_odds(self, row):
+        return sum(self.weights.get(slot, 0.0) * z for slot, z in self.inputs(row).items())
+
     def vote(self, row):
         """Return the votes against and for."""
         if self.examples == 0:
             return 0.0, 0.0
-        p = 1 / (1 + math.exp(-sum(self.weights.get(slot, 0.0) * z for slot, z in self.inputs(row).items())))
+        p = 1 / (1 + math.exp(-self.log_odds(row)))
         return 1 - p, p
 
     def slope(self, row, y, weight):
