@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NUMERIC, BINARY = 0, 2
 INPUT, NUMBER = "input", "number"
 NAMES: dict[str, int] = {"numeric": NUMERIC, "binary": BINARY}
-NO_BAYES = Bayes(*(np.zeros([0] * axes) for axes in (3, 2, 3, 3, 3, 2, 2, 2, 2, 1))), BayesSettings(0.0, 0.0, False)
+NO_BAYES = Bayes(*(np.zeros([0] * axes) for axes in (3, 2, 3, 3, 3, 2, 2, 2, 2, 2, 1))), BayesSettings(0.0, 0.0, False)
 NO_LINEAR = Linear(*(np.zeros([0] * axes) for axes in (2, 2, 1, 1, 1))), LinearSettings(0.0, 0.0, 0.0)
 
 

@@ -52,6 +52,7 @@ class NaiveBayesBank(InputBank):
         "examples": (2,),
         "weights": (2,),
         "absent": (2,),
+        "inputs": (2,),
         "refreshed": (2,),
         "base": (),
     }

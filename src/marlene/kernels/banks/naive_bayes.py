@@ -1,9 +1,10 @@
 """Naive Bayes for two classes, any number of classifiers side by side: arrays are laid out by input.
 
 The gain of an input, what its presence adds to the log odds, is kept. A vote adds up one row of gains for every input
-of the example. The sum over absent inputs is computed afresh whenever a class has grown by a sixteenth; in between it
-is updated as if the inputs that an example lacks were rare. Inputs are not independent, so that plain naive Bayes is
-too sure of itself: the log odds are divided by the square root of the number of inputs.
+of the example. A gain is computed afresh when the number of examples with the input has grown by a 32nd part. So is the
+sum over absent inputs when the class has by an eighth; in between it is updated to first order in how often inputs are present.
+Inputs are not independent, so that plain naive Bayes is too sure of itself: the log odds are divided by the square root
+of the number of inputs.
 """
 
 from __future__ import annotations
@@ -20,10 +21,8 @@ if TYPE_CHECKING:
     from marlene.kernels.rows import Rows
 
 
-REFRESH = 16.0
-"""The sum over absent inputs is computed afresh when the class has grown by one part in this many."""
-OFTEN, SELDOM = 64.0, 8
-"""From `OFTEN` negative examples with an input on, its gain is computed afresh at every `SELDOM`-th of them only."""
+REFRESH, AT_LEAST = 0.125, 2.0
+"""The sum over absent inputs is computed afresh when the class has grown by this part, and by this many examples."""
 LARGEST = 30.0
 """Log odds beyond which a vote is as good as certain."""
 SMALLEST_VARIANCE = 1e-12
@@ -66,8 +65,10 @@ class Bayes(NamedTuple):
         The sums of the weights they were learnt with.
     absent
         Σ log P(absent) over all inputs met so far, for each class.
+    inputs
+        How many inputs the examples of each class had, all together.
     refreshed
-        How many examples the class had when that sum was computed afresh.
+        How many examples the class had when `absent` was computed afresh.
     base
         The log odds of an example without inputs.
     """
@@ -80,6 +81,7 @@ class Bayes(NamedTuple):
     examples: Floats
     weights: Floats
     absent: Floats
+    inputs: Floats
     refreshed: Floats
     base: Floats
 
@@ -128,6 +130,15 @@ def bayes_vote(bank: Bayes, h: int, score: float) -> tuple[float, float]:
     return p, 1.0 - p
 
 
+@inlined
+def is_due(count: int) -> bool:
+    """Tell whether a gain is computed afresh at this number of examples of a class: when it has grown by a 32nd."""
+    step = 1
+    while step * 64 <= count:
+        step *= 2
+    return count % step == 0
+
+
 @subkernel
 def bayes_learn(
     bank: Bayes, settings: BayesSettings, scales: Scales, rows: Rows, row: int, h: int, y: int, weight: float
@@ -139,26 +150,32 @@ def bayes_learn(
     bank.examples[y, h] += times
     bank.weights[y, h] += weight
     n1, n0 = bank.examples[1, h], bank.examples[0, h]
+    stored, common = 0, 0.0
     for j in range(rows.starts[row], rows.starts[row + 1]):
         slot, x = rows.indices[j], rows.values[j]
         if math.isnan(x):
             continue
+        stored += 1
+        common += bank.present[slot, y, h]
         bank.present[slot, y, h] += times
         c1, c0 = bank.present[slot, 1, h], bank.present[slot, 0, h]
-        if y == 1 or c0 < OFTEN or int(c0) % SELDOM == 0:
+        due = is_due(int(bank.present[slot, y, h]))
+        if due:
             bank.gain[slot, h] = math.log((c1 + a) * (n0 - c0 + a) / ((c0 + a) * (n1 - c1 + a)))
         i = scales.numeric[slot]
         if i != PRESENCE:
             _learn_value(bank, i, h, y, x, times, bank.present[slot, y, h])
-            if is_dense(scales, i):
+            if due and is_dense(scales, i):
                 _fit_curve(bank, settings, scales, i, h, c1, c0)
-    n = bank.examples[y, h]
-    if n >= bank.refreshed[y, h] * (1.0 + 1.0 / REFRESH):
+    n, refreshed = bank.examples[y, h], bank.refreshed[y, h]
+    if refreshed == 0.0 or n >= refreshed + max(REFRESH * refreshed, AT_LEAST):
         _refresh_absent(bank, settings, scales, y, h)
     else:
-        met, stored = scales.seen[1], rows.starts[row + 1] - rows.starts[row]
-        bank.absent[y, h] += (met - stored) * math.log((n + a) / (n - times + a))
-        bank.absent[y, h] -= met * math.log((n + 2.0 * a) / (n - times + 2.0 * a))
+        met, before = scales.seen[1], n - times
+        bank.absent[y, h] += (met - stored) * math.log((n + a) / (before + a))
+        bank.absent[y, h] += (bank.inputs[y, h] - common) * times / ((before + a) * (n + a))
+        bank.absent[y, h] -= met * math.log((n + 2.0 * a) / (before + 2.0 * a))
+    bank.inputs[y, h] += times * stored
     bank.base[h] = (
         math.log((bank.weights[1, h] + 1.0) / (bank.weights[0, h] + 1.0)) + bank.absent[1, h] - bank.absent[0, h]
     )
@@ -220,6 +237,7 @@ def bayes_copy(bank: Bayes, giver: int, heir: int, kept: float) -> None:
         bank.examples[y, heir] = kept * bank.examples[y, giver]
         bank.weights[y, heir] = kept * bank.weights[y, giver]
         bank.absent[y, heir] = bank.absent[y, giver]
+        bank.inputs[y, heir] = kept * bank.inputs[y, giver]
         bank.refreshed[y, heir] = kept * bank.examples[y, giver]
     bank.base[heir] = bank.base[giver]
 
@@ -235,5 +253,6 @@ def bayes_clear(bank: Bayes, h: int) -> None:
         for c in range(3):
             bank.curve[i, c, h] = 0.0
     for y in range(2):
-        bank.examples[y, h] = bank.weights[y, h] = bank.absent[y, h] = bank.refreshed[y, h] = 0.0
+        bank.examples[y, h] = bank.weights[y, h] = bank.inputs[y, h] = 0.0
+        bank.absent[y, h] = bank.refreshed[y, h] = 0.0
     bank.base[h] = 0.0

@@ -10,10 +10,8 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Bools, Floats
 
 
-MEMORY = 0.99
+MEMORY = 0.995
 """Decay of the errors in a class at each of its examples."""
-SHARPNESS = 6.0
-"""The weight of a kind is its error to minus this power."""
 SMALLEST_ERROR = 1e-3
 
 
@@ -34,11 +32,12 @@ def error_of(state: Blend, k: int, q: int) -> float:
 
 @inlined
 def blended_vote(state: Blend, said: Floats, used: Bools, q: int) -> float:
-    """Return the weighted mean of what the kinds in use say of a label (kinds × labels)."""
+    """Return the mean of what the kinds in use say of a label (kinds × labels), weighted by error⁻⁶."""
     total = weights = 0.0
     for k in range(len(used)):
         if used[k]:
-            weight = error_of(state, k, q) ** -SHARPNESS
+            cube = error_of(state, k, q) ** 3
+            weight = 1.0 / (cube * cube)
             total += weight * said[k, q]
             weights += weight
     return total / weights

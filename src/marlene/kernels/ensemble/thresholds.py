@@ -26,7 +26,7 @@ EVERY = 20
 """Examples between two choices."""
 KEPT = 0.99
 """Decay of the counts at each choice: old scores came from other classifiers."""
-PRIOR = 2.0
+PRIOR = 4.0
 """Pseudo-examples of each class of each label; those of the positive class lie evenly in the upper half."""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from marlene.kernels.banks.linear import linear_clear, linear_copy
 from marlene.kernels.banks.naive_bayes import bayes_clear, bayes_copy
-from marlene.kernels.compile import subkernel
+from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.ensemble.thresholds import BINS
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, TARGET
@@ -34,6 +34,8 @@ KEPT_SQUARES = 0.25
 """The part of AdaGrad's sums that is kept, so that the heir can still move."""
 YOUNG_FOR = 16
 """Positive examples after which a young learner that has not taken over starts anew."""
+NEGATIVES = 4
+"""How many negative examples a young learner learns for each positive one at most, once there are some."""
 RARER_CLASS, LEAST_EXAMPLES = 16, 200
 """A label's snapshot is due after this many examples of its rarer class, and this many in all."""
 FEW_EXAMPLES = 200.0
@@ -112,12 +114,22 @@ def inherit(model: Model, k: int, q: int) -> None:
         return
 
 
+@inlined
+def wanted_by_young(growth: Growth, q: int, y: int) -> int:
+    """Return the class of an example as a label's young learner is to learn it, -1 if it is not."""
+    if y == 0 and growth.young[q, 0] >= NEGATIVES * (growth.young[q, 1] + NEGATIVES):
+        return -1
+    if y >= 0:
+        growth.young[q, y] += 1
+    return y
+
+
 @subkernel
 def renew_young(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, q: int) -> None:
     """Start a label's young learner anew if it has had its time."""
-    if growth.young[q] < YOUNG_FOR:
+    if growth.young[q, 1] < YOUNG_FOR:
         return
-    growth.young[q] = 0
+    growth.young[q, 0] = growth.young[q, 1] = 0
     h = state.young_column(rooms, q)
     _clear(kinds, h)
     for k in range(KINDS):

@@ -14,7 +14,7 @@ from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble.blend import Blend, blended_vote, count_error
 from marlene.kernels.ensemble.thresholds import Thresholds, decide_row, learn_scores
 from marlene.kernels.tracking import state
-from marlene.kernels.tracking.inherit import begin, inherit, renew_young, take_snapshot
+from marlene.kernels.tracking.inherit import begin, inherit, renew_young, take_snapshot, wanted_by_young
 from marlene.kernels.tracking.state import BAYES, KINDS, LINEAR, TARGET, scales_of
 from marlene.kernels.tracking.weights import LARGEST_CLASS_WEIGHT, RATE, class_weight, move_weights, set_floors
 
@@ -48,7 +48,7 @@ def _write_logs(scratch: Scratch, k: int, columns: int) -> None:
     score, positive, negative = scratch.score[k], scratch.logs[k, 1], scratch.logs[k, 0]
     for h in range(columns):
         odds = min(max(score[h], -SUREST), SUREST)
-        positive[h] = -math.log1p(math.exp(-odds))
+        positive[h] = -math.log(1.0 + math.exp(-odds))
         negative[h] = positive[h] - odds
 
 
@@ -169,12 +169,15 @@ def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
     for room in range(len(rooms.first) - 1):
         observe_row(scales_of(rooms, room), rows, row)
         _train(model, TARGET, room, rooms.first[room], rows, row, truth)
-    _train(model, TARGET, TARGET, rooms.block, rows, row, truth)
+    n_labels = streams.labels[TARGET]
+    lesson = model.scratch.lesson[:n_labels]
+    for q in range(n_labels):
+        lesson[q] = wanted_by_young(growth, q, truth[q])
+    _train(model, TARGET, TARGET, rooms.block, rows, row, lesson)
     frozen = False
-    for q in range(streams.labels[TARGET]):
+    for q in range(n_labels):
         if truth[q] >= 0:
             growth.since[q, truth[q]] += 1
-            growth.young[q] += truth[q]
             renew_young(model.kinds, model.weights, rooms, growth, q)
             frozen = take_snapshot(model, q) or frozen
     if frozen:

@@ -125,7 +125,7 @@ class Growth(NamedTuple):
     Attributes
     ----------
     young
-        Positive examples that each young learner has seen.
+        Negative and positive examples that each young learner has learnt.
     since
         Negative and positive examples of each label since its last snapshot.
     taken
@@ -141,12 +141,13 @@ class Growth(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), and of labels."""
+    """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), and for labels."""
 
     score: Floats
     logs: Floats
     said: Floats
     slopes: Floats
+    lesson: Labels
 
 
 class Model(NamedTuple):

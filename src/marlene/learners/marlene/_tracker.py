@@ -302,7 +302,7 @@ class Tracker:
             log[candidates[k]] = total + weights.floor[k, candidates[k]] - np.log(SHARE)
             log[label] = total + np.log(OWN_PRIOR)
             log[block + label] = total + np.log(YOUNG_PRIOR)
-        self._growth.young[label] = YOUNG_FOR
+        self._growth.young[label, 1] = YOUNG_FOR
         self.events.append(Event(int(self._streams.seen[0]), label, -1, None))
 
     def shares(self, label: int) -> list[tuple[int, Place, float]]:
@@ -429,7 +429,7 @@ def _no_weights(labels: int, columns: int) -> Weights:
 
 def _no_growth(labels: int, slots: int) -> Growth:
     return Growth(
-        young=np.zeros(labels, np.int64),
+        young=np.zeros((labels, 2), np.int64),
         since=np.zeros((labels, 2), np.int64),
         taken=np.zeros(labels, np.int64),
         alive=np.zeros((slots, labels), np.bool_),
@@ -438,7 +438,11 @@ def _no_growth(labels: int, slots: int) -> Growth:
 
 def _new_scratch(columns: int, labels: int) -> Scratch:
     return Scratch(
-        np.zeros((KINDS, columns)), np.zeros((KINDS, 2, columns)), np.zeros((KINDS, labels)), np.zeros(labels)
+        np.zeros((KINDS, columns)),
+        np.zeros((KINDS, 2, columns)),
+        np.zeros((KINDS, labels)),
+        np.zeros(labels),
+        np.zeros(labels, np.int8),
     )
 
 
