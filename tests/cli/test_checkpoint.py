@@ -59,7 +59,7 @@ def test_a_finished_run_gives_its_result_at_once(call, shop, options):
     ("options", "said"),
     [
         (["--seed", "2"], "differs in seed 1 instead of 2"),
-        (["--drift", "none"], "differs in the learner's settings"),
+        (["--set", "transfer=own"], "differs in the learner's settings"),
         (["--method", "br-resampled"], "differs in method marlene instead of br-resampled"),
         (["--limit", "100"], "examples 240 instead of 100"),
         (["--window", "9"], "differs in window 24 instead of 9"),

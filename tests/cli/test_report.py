@@ -76,7 +76,8 @@ def test_the_default_is_compared_with_the_best_in_the_paper(call, monkeypatch):
         "0.567",
         "0.724",
         "0.697",
-        "labels are voted on by their own sub-classifiers alone",
+        "and from whom they inherited (of 2417 examples)",
+        " from itself",
         "marlene run yeast --method br-marlene ",
         "marlene run yeast --method br-marlene --features numeric --drift none ",
     ):
@@ -167,6 +168,27 @@ def test_labels_without_any_weight():
     assert "a  ▲" in printed
 
 
+def test_whom_labels_inherited_from():
+    concepts = {
+        "spam": {10: (None, "urgent"), 20: None, 30: (None, "spam")},
+        "urgent": {40: ("old", "is spam")},
+        "late": {},
+    }
+    matrix = even(["spam", "urgent", "late"])
+    printed = shown(Told(matrix, concepts, {label: {} for label in concepts}), 50, width=120, sources=["old", "new"])
+    assert "when labels changed, and from whom they inherited (of 50 examples)" in printed
+    assert "10 from urgent, 20 told, 30 from itself" in printed
+    assert "40 from is spam of old" in printed
+    assert "1 of 3 labels did not change" in printed
+    assert "source old: 1 of 3 labels inherited from it while they were learnt" in printed
+    assert "source new: 0 of 3 labels inherited from it while they were learnt" in printed
+    assert "uniform share" not in printed
+
+
+def test_no_label_changed():
+    assert "no label changed" in shown(Told(even(["a", "b"]), {"a": {}, "b": {}}), 10)
+
+
 @pytest.mark.parametrize("method", ["marlene", "br-marlene", "br-resampled"])
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("width", [60, 200])
@@ -177,5 +199,6 @@ def test_what_to_try_next_can_be_typed(method, published, width):
     assert len(commands) == 3
     assert sum(line.startswith("marlene run 'my file.csv' --labels 'is_*' --") for line in commands) >= 2
     assert f"--method {method}" not in commands[0]
+    assert not any("--drift" in line and "--method" not in line for line in commands)
     if not published:
         assert all((f"--method {method}" in line) == (method != "marlene") for line in commands[1:])

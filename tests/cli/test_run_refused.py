@@ -55,6 +55,7 @@ def assert_refused(outcome, *said):
         ("yeasst", "'yeasst' is neither a file nor a data set of the catalogue (did you mean yeast?): "),
         ("absent.csv --labels y", "'absent.csv' is neither a file nor a data set"),
         ("x" * 5000, "too long"),
+        ("yeast --drift none", "--drift none: the method marlene has no drift detector to choose"),
         ("yeast --method majorty", "there is no method 'majorty' (did you mean majority?)"),
         ("yeast --method river:os.system", "River has no 'os.system'"),
         ("yeast --method river:stats.Mean", "is not a River classifier"),

@@ -32,6 +32,7 @@ name = "majority"
 """
 STREAM = {"load": "yeast"}
 METHOD = {"name": "majority"}
+NEEDED = "needs a synthetic stream, change or alarms"
 
 
 def test_a_file_and_its_runs(tmp_path):
@@ -110,6 +111,18 @@ def test_changes_and_archives_and_only_the_seeds_that_matter():
     assert both.course == "yeast, second half, few (seed 1), 2 false alarms after imdb, first half, renamed"
 
 
+def test_who_is_told_of_drifts():
+    changed, alarmed = STREAM | {"change": "few"}, STREAM | {"alarms": 2}
+    assert not Run(changed, "marlene").told
+    assert Run(changed | {"told": True}, "marlene").told
+    assert Run(changed | {"told": True}, "br-marlene", {"drift": "none"}).told
+    assert Run(changed, "br-marlene", {"drift": "oracle"}).told
+    assert Run(alarmed, "marlene").told
+    assert not Run(alarmed, "br-marlene").told
+    warm = Run(changed | {"archive": "warm", "told": True}, "marlene")
+    assert warm.course == "yeast, second half, few (seed 1), told after first half, as the target"
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -139,12 +152,12 @@ def test_changes_and_archives_and_only_the_seeds_that_matter():
         ),
         (
             {"streams": [STREAM | {"archive": "other"}]},
-            "grid, stream 1: archive must be one of none, same, renamed, noise, not 'other'",
+            "grid, stream 1: archive must be one of none, warm, same, renamed, noise, not 'other'",
         ),
         ({"streams": [STREAM | {"archive_seed": 2}]}, "grid, stream 1: archive_seed needs archive"),
         (
             {"streams": [{"synthetic": "SS", "change": "few"}]},
-            "grid, stream 1: 'change' is not one of synthetic, size, sources, source_size, seed",
+            "grid, stream 1: 'change' is not one of synthetic, size, sources, source_size, seed, told",
         ),
         ({"streams": [STREAM | {"alarms": -1}]}, "grid: alarms must be a number from 0 to 99"),
         (
@@ -165,9 +178,19 @@ def test_changes_and_archives_and_only_the_seeds_that_matter():
         ({"evaluation": {"windows": 3}}, "grid, evaluation: 'windows' is not one of window, start, delay"),
         ({"evaluation": {"window": True}}, "grid, evaluation: window cannot be True"),
         (
-            {"streams": [{"load": "imdb"}], "methods": [{"name": "marlene", "drift": "oracle"}]},
-            "grid: marlene (drift=oracle) on imdb, seed 1: drift = 'oracle' needs a synthetic stream, change or alarms",
+            {"streams": [{"load": "imdb"}], "methods": [{"name": "br-marlene", "drift": "oracle"}]},
+            f"grid: br-marlene (drift=oracle) on imdb, seed 1: drift = 'oracle' {NEEDED}",
         ),
+        ({"methods": [{"name": "marlene", "drift": "oracle"}]}, "grid, method 1: method marlene has no option 'drift'"),
+        (
+            {"streams": [STREAM | {"told": True}], "methods": [{"name": "marlene"}]},
+            f"grid: marlene on yeast, told, seed 1: told = true {NEEDED}",
+        ),
+        (
+            {"streams": [{"synthetic": "SS", "told": True}]},
+            "grid: majority on SS-500, told, seed 1: told = true, but majority cannot be told of drifts",
+        ),
+        ({"streams": [STREAM | {"told": 1}]}, "grid, stream 1: told cannot be 1"),
     ],
 )
 def test_what_is_refused(changed, message):

@@ -15,7 +15,7 @@ import pytest
 from marlene._common.errors import MarleneError
 from marlene.evaluation import prequential
 from marlene.experiments import Grid, ResultStore, _pools, run_grid
-from marlene.learners import BRMarlene
+from marlene.learners import BRMarlene, create
 from marlene.streams import load, synthetic_experiment
 from marlene.streams.changes import changed
 from tests.cli.commands import COMMAND, environment
@@ -122,6 +122,44 @@ def test_a_stream_that_cannot_be_changed_is_a_failed_run(tmp_path):
     stream = {"load": "yeast", "limit": 9, "change": "gradual"}
     (row,) = run_grid(Grid([stream], [{"name": "majority"}]), tmp_path).rows()
     assert row["error"] == "MarleneError: yeast: the change 'gradual' needs at least 10 examples, not 9"
+
+
+@pytest.mark.parametrize("method", ["marlene", "br-resampled"])
+def test_a_learner_is_told_of_every_drift_if_the_stream_says_so(tmp_path, method):
+    stream = {"load": "yeast", "limit": 400, "change": "rotated", "told": True}
+    (row,) = run_grid(Grid([stream], [{"name": method}]), tmp_path).rows()
+    assert (row["status"], row["title"]) == ("done", f"{method} on yeast, rotated, told, seed 1")
+    assert all(200 in row["found_drifts"][label] for label in row["true_drifts"])
+
+
+def test_false_alarms_are_told_to_a_learner_without_detector(tmp_path):
+    stream = {"load": "yeast", "limit": 400, "alarms": 3}
+    (row,) = run_grid(Grid([stream], [{"name": "marlene"}]), tmp_path).rows()
+    assert len(row["found_drifts"]) == 14
+    assert all({100, 102, 104} <= set(times) for times in row["found_drifts"].values())
+
+
+def test_who_inherited_from_whom_is_kept(tmp_path):
+    stream = {"load": "yeast", "limit": 800, "change": "rotated"}
+    told, other = run_grid(Grid([stream], [{"name": "marlene"}, {"name": "br-resampled"}]), tmp_path).rows()
+    told, other = (told, other) if told["method"] == "marlene" else (other, told)
+    assert other["inherited"] is None
+    assert told["inherited"]
+    labels = set(told["true_drifts"])
+    for label, events in told["inherited"].items():
+        assert [time for time, *_ in events] == told["found_drifts"][label]
+        assert all(stream is None and giver in labels for _, stream, giver in events)
+
+
+@pytest.mark.parametrize("method", ["marlene", "majority", "river:naive_bayes.GaussianNB"])
+def test_a_warm_start_is_the_second_half_of_one_run(tmp_path, method):
+    half = {"load": "yeast", "limit": 200, "archive": "warm"}
+    store = run_grid(Grid([half], [{"name": method}]), tmp_path)
+    (row,) = store.rows()
+    assert (row["status"], row["examples"], row["sources"]) == ("done", 100, "first half, as the target")
+    whole = prequential(create(method), load("yeast", limit=200))
+    assert np.array_equal(store.traces(row["key"])["pred"], whole.pred[100:])
+    assert all(0 <= time < 100 for times in (row["found_drifts"] or {}).values() for time in times)
 
 
 def test_false_alarms_are_told_to_those_who_believe_an_oracle(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -10,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from marlene.experiments.paper import CLOSEST_SETTINGS
+from marlene.learners import METHODS
 from marlene.learners._methods import DEFAULT_METHOD
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from rich.console import Console
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     Shares = Mapping[Hashable, Mapping[tuple[str | None, Hashable], float]]
     NamedShares = Mapping[str, Mapping[str, float]]
+    Times = Sequence[int] | Mapping[int, tuple[str | None, Hashable] | None]
+    """When a label drifted; and, if the learner can tell, from which label of which stream it inherited then."""
 
 SCORE_NAMES = {
     "macro_gmean": "Macro-G-Mean",
@@ -61,18 +65,22 @@ def print_scores(
 
 
 def print_insight(console: Console, model: Any, examples: int, sources: Iterable[str] = ()) -> None:  # noqa: ANN401
-    """Print which labels help which, and when each label drifted."""
-    shares = model.transfer_matrix()
+    """Print which labels help which, when each label drifted, and from whom it inherited."""
+    shares, concepts = model.transfer_matrix(), model.concepts()
+    inheriting = any(isinstance(times, Mapping) for times in concepts.values())
     if any(share > 0 and giver != (None, label) for label, row in shares.items() for giver, share in row.items()):
         _print_transfer(console, shares)
-        models = model.counts()["models"]
-        print_plainly(
-            console,
-            f"uniform share: {1 / models:.1%} ({models} sub-classifiers; a label has one per concept)\n"
-            f"on average {model.aswr():.0%} of the weight for a label comes from other labels and streams (ASWR)",
-        )
-    _print_drifts(console, model.concepts(), examples)
+        if not inheriting:
+            models = model.counts()["models"]
+            uniform = f"uniform share: {1 / models:.1%} ({models} sub-classifiers; a label has one per concept)"
+            print_plainly(console, uniform)
+        share = f"on average {model.aswr():.0%} of the weight for a label comes from other labels and streams (ASWR)"
+        print_plainly(console, share)
+    _print_drifts(console, concepts, examples, inheriting)
     for source in dict.fromkeys(sources):
+        if inheriting:
+            print_plainly(console, _heirs(source, concepts))
+            continue
         times = model.concepts(source).values()
         drifts, drifted = sum(map(len, times)), sum(map(bool, times))
         print_plainly(console, f"source {source}: {drifts} drifts, in {drifted} of {len(times)} labels")
@@ -101,7 +109,10 @@ def print_next(console: Console, method: str, command: Sequence[str], published:
         tips.append(([*(transferring if ours else same), *CLOSEST_SETTINGS], "like the paper's scores"))
         tips.append((["marlene", "run", other], "another of its data sets"))
     else:
-        tips.append(([*same, "--drift", "none"], "the same, without a reaction to drift"))
+        if method in METHODS and "drift" in METHODS[method].options:
+            tips.append(([*same, "--drift", "none"], "the same, without a reaction to drift"))
+        else:
+            tips.append(([*same, "--set", "transfer=own"], "the same, without transfer"))
         tips.append(([*same, "--checkpoint", "run.npz"], "saves its state; run again, it resumes"))
     console.print("\nwhat to try next")
     width = max(len(shlex.join(words)) for words, _ in tips)
@@ -177,15 +188,22 @@ def _strongest(shares: NamedShares) -> Table:
     return table
 
 
-def _print_drifts(console: Console, concepts: Mapping[Hashable, Sequence[int]], examples: int) -> None:
+def _heirs(source: str, concepts: Mapping[Hashable, Any]) -> str:
+    heirs = sum(any(giver and giver[0] == source for giver in times.values()) for times in concepts.values())
+    return f"source {source}: {heirs} of {len(concepts)} labels inherited from it while they were learnt"
+
+
+def _print_drifts(console: Console, concepts: Mapping[Hashable, Times], examples: int, inheriting: bool) -> None:
     drifted = {str(label): times for label, times in concepts.items() if times}
+    changed = "changed" if inheriting else "drifted"
     if not drifted:
-        console.print("\nno label drifted")
+        console.print(f"\nno label {changed}")
         return
     shown = sorted(drifted, key=lambda label: -len(drifted[label]))[:MOST]
-    print_plainly(console, f"\nwhen labels drifted (of {examples} examples)")
+    whom = ", and from whom they inherited" if inheriting else ""
+    print_plainly(console, f"\nwhen labels {changed}{whom} (of {examples} examples)")
     line, mark = ("·", "▲") if console.encoding.startswith("utf") else (".", "^")
-    listed = {label: _some(drifted[label]) for label in drifted if label in shown}
+    listed = {label: _some(label, drifted[label]) for label in drifted if label in shown}
     beside = max(len(_short(label)) for label in listed) + max(len(times) for times in listed.values()) + 6
     width = max(10, min(TIMELINE, console.width - beside))
     table = _table("", "", "", fixed=2)
@@ -193,17 +211,33 @@ def _print_drifts(console: Console, concepts: Mapping[Hashable, Sequence[int]], 
         places = {min(width - 1, time * width // max(1, examples)) for time in drifted[label]}
         timeline = Text("".join(mark if place in places else line for place in range(width)))
         timeline.highlight_words([mark], "bold red")
-        table.add_row(Text(_short(label)), timeline, times)
+        table.add_row(Text(_short(label)), timeline, Text(times))
     console.print(table)
     if len(drifted) > len(shown):
-        print_plainly(console, f"{len(drifted) - len(shown)} more labels drifted less often")
+        print_plainly(console, f"{len(drifted) - len(shown)} more labels {changed} less often")
     if len(concepts) > len(drifted):
-        print_plainly(console, f"{len(concepts) - len(drifted)} of {len(concepts)} labels did not drift")
+        print_plainly(
+            console,
+            f"{len(concepts) - len(drifted)} of {len(concepts)} labels did not {'change' if inheriting else 'drift'}",
+        )
 
 
-def _some(times: Sequence[int]) -> str:
+def _some(label: str, times: Times) -> str:
+    """Return the first few times, each with whom the label inherited from, if that is known."""
     more = f" and {len(times) - TIMES} more" if len(times) > TIMES else ""
-    return ", ".join(str(time) for time in times[:TIMES]) + more
+    givers = times if isinstance(times, Mapping) else {}
+    said = (f"{time}{_from(label, givers[time]) if time in givers else ''}" for time in list(times)[:TIMES])
+    return ", ".join(said) + more
+
+
+def _from(label: str, giver: tuple[str | None, Hashable] | None) -> str:
+    """Return in words from whom a label inherited."""
+    if giver is None:
+        return " told"
+    stream, name = giver
+    if stream is not None:
+        return f" from {_short(str(name))} of {_short(stream)}"
+    return " from itself" if str(name) == label else f" from {_short(str(name))}"
 
 
 def _largest(row: Mapping[str, float], most: int | None = None) -> str:

@@ -22,7 +22,7 @@ from marlene.evaluation import prequential
 from marlene.evaluation._prequential import load_kernels
 from marlene.evaluation._result import dump_json
 from marlene.experiments import paper
-from marlene.learners import create
+from marlene.learners import METHODS, create
 from marlene.learners._methods import DEFAULT_METHOD, RIVER
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def run(
     method: Annotated[str, typer.Option(help="See `marlene methods`.")] = DEFAULT_METHOD,
     seed: Annotated[int, typer.Option(help="Seed of the method's random numbers.")] = 1,
     features: FeaturesOption = "auto",
-    drift: Annotated[str | None, typer.Option(help="Drift detector: ddm-oci (default), ddm, adwin, none.")] = None,
+    drift: Annotated[
+        str | None, typer.Option(help="Drift detector of the paper's methods: ddm-oci (default), ddm, adwin, none.")
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="A parameter of the method, such as pairs=5; may be given several times."),
@@ -70,6 +72,8 @@ def run(
     for option, path in (("--predictions", predictions), ("--checkpoint", checkpoint)):
         if path is not None:
             _refuse_unwritable(option, path)
+    if drift is not None and method in METHODS and "drift" not in METHODS[method].options:
+        raise MarleneError(f"--drift {drift}: the method {method} has no drift detector to choose")
     model = create(method, seed, drift=drift, **_parsed(settings or []))
     load_kernels(model)
     base = memory_mb()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
-from marlene.learners import create
+from marlene.learners import METHODS, create
 from marlene.streams import archives, changes, synthetic
 
 if TYPE_CHECKING:
@@ -32,10 +32,12 @@ LOADED = {
     "change": str,
     "change_seed": int,
     "alarms": int,
+    "told": bool,
 }
-ARCHIVES = ("none", *archives.ARCHIVES)
-"""Archives of a loaded stream; with "none" the first half is not learnt."""
-SYNTHETIC = {"synthetic": str, "size": int, "sources": str, "source_size": int, "seed": (int, str)}
+NO_ARCHIVE, WARM = "none", "warm"
+ARCHIVES = (NO_ARCHIVE, WARM, *archives.ARCHIVES)
+"""Archives of a loaded stream; "none": the first half is not learnt; "warm": it is learnt as the target."""
+SYNTHETIC = {"synthetic": str, "size": int, "sources": str, "source_size": int, "seed": (int, str), "told": bool}
 SEVERAL = ("load", "archive", "archive_seed", "change", "change_seed")
 """Where a list stands for several loaded streams."""
 EVALUATION = {"window": int, "start": int, "delay": int}
@@ -86,9 +88,24 @@ class Run:
         sources = self.stream.get("sources", [])
         if isinstance(sources, str):
             return sources
-        archive = self.stream.get("archive", "none")
-        archived = [] if archive == "none" else [archives.in_words(archive, self.stream.get("archive_seed", 1))]
+        archive = self.stream.get("archive", NO_ARCHIVE)
+        if archive == WARM:
+            archived = ["first half, as the target"]
+        else:
+            known = archive != NO_ARCHIVE
+            archived = [archives.in_words(archive, self.stream.get("archive_seed", 1))] if known else []
         return ", ".join([*sources, *archived]) or "none"
+
+    @property
+    def told(self) -> bool:
+        """Whether the learner is told of drifts and false alarms, if it can be.
+
+        That is so if the stream says it, or the method's detector is an oracle; and with false alarms if the method has
+        no detector to choose.
+        """
+        chooses = self.method in METHODS and "drift" in METHODS[self.method].options
+        alarmed = bool(self.stream.get("alarms")) and not chooses
+        return bool(self.stream.get("told")) or self.options.get("drift") == ORACLE or alarmed
 
     @property
     def learner(self) -> str:
@@ -104,6 +121,7 @@ class Run:
         if "change" in self.stream:
             stream += f", {changes.in_words(self.stream['change'], self.stream.get('change_seed', 1))}"
         stream += f", {self.stream['alarms']} false alarms" if self.stream.get("alarms") else ""
+        stream += ", told" if self.stream.get("told") else ""
         return str(stream) if self.sources == "none" else f"{stream} after {self.sources}"
 
     @property
@@ -120,12 +138,14 @@ class Grid:
     streams
         Mappings. `load`: what `marlene.streams.load` takes, with `labels`, `features`, `limit`, `sources` (a list of
         streams to learn before), `archive` and `archive_seed` (the target is the second half, and the first is learnt
-        before: see `Stream.halves`; "none": it is not learnt), `change` and `change_seed` (how the labels of the target
-        change places: see `marlene.streams.changes`), and `alarms` (how many false alarms in a row, for every label,
-        are injected from a quarter of the stream on; for learners with `drift = "oracle"`). Or `synthetic`: a type of
+        before: see `Stream.halves`; "none": it is not learnt; "warm": it is learnt as the target, before scoring
+        starts), `change` and `change_seed` (how the labels of the target change places: see `marlene.streams.changes`),
+        and `alarms` (how many false alarms in a row, for every label, are injected from a quarter of the stream on; for
+        learners with `drift = "oracle"` and those without a detector). Or `synthetic`: a type of
         `marlene.streams.synthetic_experiment`, with `size`, `sources`, `source_size`, and `seed` (a number, by default
-        1; or "run": drawn anew with the seed of the run). Lists under `load`, `archive`, `change`, their seeds,
-        `synthetic`, `size` and the `sources` of a synthetic stream stand for several streams.
+        1; or "run": drawn anew with the seed of the run). With `told = true` either kind tells the learner of every
+        drift, and of the false alarms; it must have the method `signal_drift`. Lists under `load`, `archive`, `change`,
+        their seeds, `synthetic`, `size` and the `sources` of a synthetic stream stand for several streams.
     methods
         Mappings: `name`, and the options of the method. A list stands for several settings.
     seeds
@@ -166,10 +186,7 @@ class Grid:
             for stream, (name, options), seed in itertools.product(every_stream, every_method, every_seed)
         )
         for run in self._runs:
-            if run.options.get("drift") == ORACLE and not run.stream.keys() & {"synthetic", "change", "alarms"}:
-                raise MarleneError(
-                    f"{where}: {run.title}: drift = {ORACLE!r} needs a synthetic stream, change or alarms"
-                )
+            _check_told(run, f"{where}: {run.title}")
             if run.stream.get("alarms", 0) not in range(BURST // 2):
                 raise MarleneError(f"{where}: alarms must be a number from 0 to {BURST // 2 - 1}")
 
@@ -208,6 +225,15 @@ class Grid:
     def runs(self) -> list[Run]:
         """Return all runs: stream by stream, method by method, seed by seed."""
         return list(self._runs)
+
+
+def _check_told(run: Run, where: str) -> None:
+    """Refuse to tell of drifts where there are none, or a learner that cannot be told."""
+    said = "told = true" if run.stream.get("told") else f"drift = {ORACLE!r}"
+    if run.told and not run.stream.keys() & {"synthetic", "change", "alarms"}:
+        raise MarleneError(f"{where}: {said} needs a synthetic stream, change or alarms")
+    if run.stream.get("told") and not hasattr(create(run.method, **run.options), "signal_drift"):
+        raise MarleneError(f"{where}: {said}, but {run.method} cannot be told of drifts")
 
 
 def _distinct(runs: Iterable[Run]) -> list[Run]:

@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import traceback
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,8 @@ import numpy as np
 
 from marlene import __version__
 from marlene.evaluation import prequential
-from marlene.experiments._grid import BURST, ORACLE, Run
+from marlene.evaluation._adapter import as_block_learner
+from marlene.experiments._grid import BURST, NO_ARCHIVE, WARM, Run
 from marlene.experiments._store import DONE, FAILED, Outcome
 from marlene.experiments._watched import Watched
 from marlene.learners import create
@@ -53,10 +55,13 @@ def perform(run: Run, *, rows_only: bool = False) -> Outcome:
     """
     started = _now()
     try:
-        stream = run.stream | ({"seed": run.seed} if run.stream.get("seed") == "run" else {})
-        target, sources, told = _streams(json.dumps(stream, sort_keys=True))
+        stream = {name: value for name, value in run.stream.items() if name != "told"}
+        stream |= {"seed": run.seed} if stream.get("seed") == "run" else {}
+        target, sources, told, first = _streams(json.dumps(stream, sort_keys=True))
         model = create(run.method, run.seed, **run.options)
-        due = told if run.options.get("drift") == ORACLE else {}
+        if first is not None:
+            _warm_up(model, first)
+        due = told if run.told and hasattr(model, "signal_drift") else {}
         watched: Any = model if rows_only and not due else Watched(model, target, due)
         settings: Any = run.evaluation
         result = prequential(watched, target, method=run.method, seed=run.seed, sources=sources, **settings)
@@ -68,7 +73,8 @@ def perform(run: Run, *, rows_only: bool = False) -> Outcome:
     report = {name: value for name, value in result.report().items() if name not in {*row, "stopped"}}
     row |= {"name": result.stream} | report | {name: getattr(result, name) for name in EVALUATED}
     row |= {f"overall_{name}": value for name, value in result.overall.items()}
-    row |= {"true_drifts": target.drifts, "found_drifts": _found_drifts(model)}
+    found = _events(model, 0 if first is None else len(first))
+    row |= {"true_drifts": target.drifts, "found_drifts": _found_drifts(found), "inherited": _inherited(found)}
     return Outcome(row, {} if rows_only else _traces(result, watched))
 
 
@@ -114,17 +120,20 @@ def _processor() -> str:
 
 
 @functools.lru_cache(maxsize=2)
-def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts]:
-    """Make target, sources and the drifts to signal; cached, as many runs use the same stream."""
+def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts, Stream | None]:
+    """Make target, sources, the drifts to signal and what is learnt as the target before it.
+
+    This is cached, as many runs use the same stream.
+    """
     stream = json.loads(description)
     if "synthetic" in stream:
         made = synthetic_experiment(stream.pop("synthetic"), stream.pop("size"), stream.pop("sources"), **stream)
-        return made.target, made.sources, made.target.drifts
+        return made.target, made.sources, made.target.drifts, None
     alarms = stream.pop("alarms", 0)
-    target, sources = _loaded(stream.pop("load"), **stream)
+    target, sources, first = _loaded(stream.pop("load"), **stream)
     false = {len(target) // 4 + i * max(1, len(target) // BURST) for i in range(alarms)}
     told = {label: tuple(sorted({*target.drifts.get(label, ()), *false})) for label in target.labels}
-    return target, sources, told
+    return target, sources, told, first
 
 
 def _loaded(
@@ -137,21 +146,51 @@ def _loaded(
     archive_seed: int = 1,
     change: str | None = None,
     change_seed: int = 1,
-) -> tuple[Stream, tuple[Stream, ...]]:
-    """Load target and sources, cut off the archive, and change the target."""
+) -> tuple[Stream, tuple[Stream, ...], Stream | None]:
+    """Load target and sources, cut off the archive (a source, or learnt as the target), and change the target."""
     target = load(name, labels=labels, features=features, limit=limit)
     learnt = [load(one, labels=None if one.lower() in CATALOGUE else labels, features=features) for one in sources]
+    warm = None
     if archive is not None:
-        first, target = target.halves(SAME if archive == "none" else archive, archive_seed)
-        learnt += [first] if archive != "none" else []
-    return target if change is None else changed(target, change, change_seed), tuple(learnt)
+        first, target = target.halves(SAME if archive in (NO_ARCHIVE, WARM) else archive, archive_seed)
+        warm = first if archive == WARM else None
+        learnt += [first] if archive not in (NO_ARCHIVE, WARM) else []
+    return target if change is None else changed(target, change, change_seed), tuple(learnt), warm
 
 
-def _found_drifts(model: Any) -> dict[str, list[int]] | None:  # noqa: ANN401 (some can tell)
-    """Return when the learner found the target's labels to drift."""
+def _warm_up(model: Any, first: Stream) -> None:  # noqa: ANN401 (any learner)
+    """Learn rows as the target's, before its evaluation begins."""
+    if hasattr(model, "declare"):
+        model.declare(first.features, first.labels)
+    as_block_learner(model, first).learn_many(first.X, first.Y)
+
+
+def _events(model: Any, first: int) -> dict[str, Any] | None:  # noqa: ANN401 (some can tell)
+    """Return what `concepts` tells of every label, with times counted from example `first` on."""
     if not hasattr(model, "concepts"):
         return None
-    return {str(label): list(times) for label, times in model.concepts().items() if times}
+    events: dict[str, Any] = {}
+    for label, times in model.concepts().items():
+        later = [time for time in times if time >= first]
+        known = isinstance(times, Mapping)
+        events[str(label)] = {time - first: times[time] for time in later} if known else [t - first for t in later]
+    return events
+
+
+def _found_drifts(events: dict[str, Any] | None) -> dict[str, list[int]] | None:
+    """Return when the learner found the target's labels to drift."""
+    return None if events is None else {label: list(times) for label, times in events.items() if times}
+
+
+def _inherited(events: dict[str, Any] | None) -> dict[str, list[list[Any]]] | None:
+    """Return when each label inherited, and from which label of which stream; None if the learner cannot tell."""
+    if not events or not all(isinstance(times, Mapping) for times in events.values()):
+        return None
+    return {
+        label: [[time, giver[0], str(giver[1])] for time, giver in times.items() if giver]
+        for label, times in events.items()
+        if any(times.values())
+    }
 
 
 def _traces(result: PrequentialResult, watched: Watched) -> Arrays:

@@ -21,9 +21,9 @@ POINTS = 200
 class Watched:
     """A wrapper around a learner, used by experiments. It has the learner's own methods and does two things more.
 
-    Before given examples it calls `model.signal_drift` (for `drift="oracle"`). After 200 examples, evenly spaced, it
-    records `model.aswr()`, where the learner has it. The evaluation may cut the stream into blocks of any size: the
-    wrapper cuts blocks further, at these examples.
+    Before given examples it calls `model.signal_drift` (for a learner that is told of drifts). After 200 examples,
+    evenly spaced, it records `model.aswr()`, where the learner has it. The evaluation may cut the stream into blocks of
+    any size: the wrapper cuts blocks further, at these examples.
 
     Parameters
     ----------
