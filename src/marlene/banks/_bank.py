@@ -82,12 +82,11 @@ class InputBank:
         """For every input its number among the numeric ones, or `PRESENCE`."""
         return self._scales.numeric
 
-    def first_inputs(self) -> Ints:
-        """Return all inputs in the order of their features, and of the values of nominal ones."""
-        length = np.maximum(1, self._kinds - 1)
-        ends = np.cumsum(length)
-        within = np.arange(int(length.sum())) - np.repeat(ends - length, length)
-        return np.asarray(np.repeat(self._first, length) + within)
+    def inputs_of(self, kinds: Ints) -> Ints:
+        """Return the inputs of the first features, in their order, as if these were their kinds."""
+        length = np.maximum(1, kinds - 1)
+        within = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
+        return np.asarray(np.repeat(self._first[: len(kinds)], length) + within)
 
     def arrange(self, old: Ints, new: Ints, count: int) -> None:
         """Have `count` classifiers, all alive: those numbered `old` become number `new`, others are empty."""

@@ -1,10 +1,10 @@
 """Naive Bayes for two classes, any number of classifiers side by side: arrays are laid out by input.
 
 The gain of an input, what its presence adds to the log odds, is kept. A vote adds up one row of gains for every input
-of the example. A gain is computed afresh when the number of examples with the input has grown by a 32nd part. So is the
-sum over absent inputs when the class has by an eighth; in between it is updated to first order in how often inputs are present.
-Inputs are not independent, so that plain naive Bayes is too sure of itself: the log odds are divided by the square root
-of the number of inputs.
+of the example. A gain is computed afresh when the number of examples with the input has grown by a 32nd, the sum over
+absent inputs when the class has grown by an eighth; in between it is updated to first order in how often inputs are
+present. Inputs are not independent, so that plain naive Bayes is too sure of itself: the log odds are divided by the
+square root of the number of inputs.
 """
 
 from __future__ import annotations

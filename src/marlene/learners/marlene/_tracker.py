@@ -122,29 +122,31 @@ class Tracker:
 
     def add_features(self, widened: Mapping[int, int], kinds: Sequence[int]) -> None:
         """Let nominal features have further values, and append features of these kinds."""
-        before = self.bank.first_inputs()
+        if not widened and not kinds:
+            return
+        known = self.bank.kinds
+        before = self.bank.inputs_of(known)
         for bank in self.banks:
             for column, n_values in widened.items():
                 bank.widen(column, n_values)
             if kinds:
                 bank.add_features(list(kinds))
-        self._make_scales(before)
+        self._make_scales(before, self.bank.inputs_of(known))
 
-    def _make_scales(self, before: Ints) -> None:
-        """Let the scales of all rooms have a place for every input; those known lie where `before` says."""
-        numeric = self.bank.numeric
-        after = self.bank.first_inputs()[: len(before)]
-        old_met, room = self._scales[0], len(self._scales[0])
+    def _make_scales(self, before: Ints, after: Ints) -> None:
+        """Let the scales of all rooms have a place for every input; those at `before` are now at `after`."""
+        numeric, (met, seen, *numbers) = self.bank.numeric, self._scales
         n_inputs, n_numbers = len(numeric), int((numeric != PRESENCE).sum())
-        larger = _no_scales(
-            room, _with_slack(n_inputs, old_met.shape[1]), _with_slack(n_numbers, self._scales[2].shape[1])
-        )
-        larger[0][:, after] = old_met[:, before]
-        larger[1][:] = self._scales[1]
-        for mine, theirs in zip(larger[2:], self._scales[2:], strict=True):
+        sizes = _with_slack(n_inputs, met.shape[1]), _with_slack(n_numbers, numbers[0].shape[1])
+        self._model = None
+        if sizes == (met.shape[1], numbers[0].shape[1]) and np.array_equal(before, after):
+            return
+        larger = _no_scales(len(met), *sizes)
+        larger[0][:, after] = met[:, before]
+        larger[1][:] = seen
+        for mine, theirs in zip(larger[2:], numbers, strict=True):
             mine[:, : theirs.shape[1]] = theirs
         self._scales = larger
-        self._model = None
 
     def add_labels(self, stream: str | None, labels: Sequence[Hashable]) -> None:
         """Start learners for the labels that are new to a stream."""
@@ -152,6 +154,8 @@ class Tracker:
             self.names.append(stream)
             self.labels.append([])
             self.column.append({})
+        elif all(label in self.column[self.names.index(stream)] for label in labels):
+            return
         number = self.names.index(stream)
         known = self.column[number]
         for label in labels:
@@ -353,12 +357,12 @@ class Tracker:
         fits = len(widths) == len(streams) and len(self.labels[0]) <= block <= 2 * len(self.labels[0]) + 1
         fits = fits and all(len(a) <= b <= 2 * len(a) + 1 for a, b in zip(self.labels[1:], widths[1:], strict=True))
         require(fits and all(len(set(a)) == len(a) for a in self.labels), "the labels")
-        self._make_scales(np.zeros(0, np.int64))
+        self._make_scales(*2 * (np.zeros(0, np.int64),))
         self._move(block, widths)
         for bank in banks:
             require(len(bank) == int(self._first[-1]), "the classifiers")
         self.banks = list(banks)
-        self._make_scales(np.zeros(0, np.int64))
+        self._make_scales(*2 * (np.zeros(0, np.int64),))
         self._arrange()
 
     def take(self, parts: Mapping[str, Any]) -> None:
