@@ -1,0 +1,241 @@
+"""Marlene against plain Python, on streams of dictionaries with all that may happen."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marlene.banks import LinearBank, NaiveBayesBank
+from marlene.kernels.tracking.state import BAYES, LINEAR
+from marlene.learners import Marlene
+from marlene.learners.marlene._decisions import OBJECTIVES, threshold_of
+from marlene.learners.marlene._tracker import SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
+from tests.naive.banks import Logistic, NaiveBayes
+from tests.naive.tracking import Tracker
+
+FEWEST_INPUTS = 2
+"""A nominal feature has at least so many inputs."""
+
+
+class Inputs:
+    """Make inputs of dictionaries: a number, whether something is there, or one input per text."""
+
+    def __init__(self):
+        self.numeric, self.values = set(), {}
+
+    def of(self, x, learning):
+        """Return the inputs of an example; what is unknown becomes known if it is learnt."""
+        row = {}
+        for name, value in x.items():
+            if name not in self.values:
+                if not learning or value is None:
+                    continue
+                self.values[name] = [] if isinstance(value, str) else None
+                if isinstance(value, float):
+                    self.numeric.add(name)
+            texts = self.values[name]
+            if texts is None:
+                row |= {name: math.nan if value is None else float(value)} if value is None or value else {}
+                continue
+            if learning and value is not None and value not in texts:
+                texts.append(value)
+            if value in texts:
+                row[name, texts.index(value)] = 1.0
+            else:
+                row |= {(name, i): math.nan for i in range(max(FEWEST_INPUTS, len(texts)))}
+        return row
+
+
+class Twins:
+    """Marlene, and the same in plain Python; both are told the same, and what they say is compared."""
+
+    def __init__(self, base="mixed", transfer="tracking", objective="mix", weighted=False):
+        banks = [NaiveBayesBank(weighted=weighted)] if base != "linear" else []
+        banks += [LinearBank()] if base != "naive-bayes" else []
+        self.model = Marlene(base=banks, transfer=transfer, objective=objective)
+        twins = {BAYES: NaiveBayes, LINEAR: Logistic}
+        make = {
+            bank.which: lambda scales, bank=bank: twins[bank.which](scales, **bank.settings()) for bank in banks
+        }
+        parts = OBJECTIVES[objective] if isinstance(objective, str) else objective
+        self.inputs = Inputs()
+        self.naive = Tracker(make, parts, SLOTS if transfer == "tracking" else 0, self.inputs.numeric)
+        self.roles = set()
+        self.predictions = set()
+
+    def learn(self, x, y, stream=None):
+        """Learn an example; one of the target is predicted before."""
+        found = self.predict(x) if stream is None and self.naive.streams[0].labels else None
+        before = str(self.inputs.values), len(self.naive.streams[0].labels)
+        row = self.inputs.of(x, learning=True)
+        self.naive.add(stream, y)
+        self.model.learn_one(x, y, stream=stream)
+        labels = self.naive.streams[self.naive.names.index(stream)].labels
+        truth = [int(y.get(label, -1)) for label in labels]
+        if stream is not None:
+            self.naive.learn_source(stream, row, truth)
+            return
+        if before != (str(self.inputs.values), len(labels)):
+            found = None
+        self.naive.learn(row, truth, found)
+        self.compare_thresholds()
+        for q in range(len(labels)):
+            self.roles |= {role for _, role, _, _ in self.naive.shares(q)}
+
+    def predict(self, x):
+        """Compare what both say of an example; return P(label) as Marlene says it."""
+        answer, predicted = self.model.predict_proba_one(x), self.model.predict_one(x)
+        expected, _ = self.naive.predict(self.inputs.of(x, learning=False))
+        found = [p[True] for p in answer.values()]
+        assert found == pytest.approx(expected, rel=1e-8, abs=1e-8)
+        assert list(predicted.values()) == self.naive.streams[0].cuts.decide(found)
+        self.predictions |= set(found)
+        return found
+
+    def compare_thresholds(self):
+        """Compare cuts; two may be equally good but for the order in which numbers are added."""
+        cuts = self.naive.streams[0].cuts
+        found = self.model._tracker._streams.cut[0, : len(cuts.cut)].tolist()
+        for q, cut in enumerate(found):
+            if cut != cuts.cut[q]:
+                assert cuts.values[q][cut] == pytest.approx(cuts.values[q][cuts.cut[q]], rel=1e-9)
+                cuts.cut[q] = cut
+        assert list(self.model.thresholds().values()) == threshold_of(np.array(found)).tolist()
+
+    def signal(self, label):
+        self.model.signal_drift([label])
+        self.naive.signal(self.naive.streams[0].labels.index(label))
+
+    def compare(self):
+        """Compare who inherited when from whom, and who votes."""
+        tracker = self.model._tracker
+        events = [(e.time, e.label, e.kind, e.giver and tuple(e.giver)) for e in tracker.events]
+        assert events == self.naive.events
+        for q in range(len(self.naive.streams[0].labels)):
+            shares = {}
+            for kind, place, share in tracker.shares(q):
+                shares[kind, *place] = shares.get((kind, *place), 0.0) + share
+            assert shares == pytest.approx(self.naive.shares(q), rel=1e-7, abs=1e-8)
+        return {giver[0] for *_, giver in events if giver}
+
+
+def words(rng, n, n_labels, n_words=24):
+    """Return examples of words, and for every label whether one of its own words is there."""
+    present = rng.random((n, n_words)) < 0.12
+    own = rng.permutation(n_words)[: 3 * n_labels].reshape(n_labels, 3)
+    Y = np.stack([present[:, chosen].any(axis=1) for chosen in own], axis=1)
+    Y ^= rng.random(Y.shape) < 0.03
+    return [{f"w{i}": True for i in np.flatnonzero(row)} | {"w0": bool(row[0])} for row in present], Y
+
+
+def numbers(rng, n, n_labels):
+    """Return examples of dense and sparse numbers, texts, and gaps."""
+    dense, sparse = rng.normal(2.0, 1.5, (n, 3)), rng.exponential(2.0, (n, 3)) * (rng.random((n, 3)) < 0.3)
+    colour = rng.integers(0, 5, n)
+    signs = rng.normal(size=(7, n_labels))
+    inputs = np.column_stack([dense - 2.0, sparse, colour == 2])
+    Y = inputs @ signs + 0.3 * rng.normal(size=(n, n_labels)) > 0.5
+    rows = []
+    for t in range(n):
+        x = {f"d{i}": float(value) for i, value in enumerate(dense[t])}
+        x |= {f"s{i}": float(value) for i, value in enumerate(sparse[t])}
+        x |= {"colour": f"c{colour[t]}"}
+        gaps = [name for name in x if name != "d0" and rng.random() < 0.04]
+        rows.append(x | dict.fromkeys(gaps))
+    return rows, Y
+
+
+def truths(rng, Y, names, unknown=0.05):
+    return [
+        {name: bool(v) for name, v in zip(names, row, strict=True) if rng.random() >= unknown} for row in Y.tolist()
+    ]
+
+
+def learn_all(twins, X, Y, stream=None):
+    for x, y in zip(X, Y, strict=True):
+        twins.learn(x, y, stream)
+
+
+@pytest.mark.parametrize("base", ["mixed", "naive-bayes", "linear"])
+def test_labels_that_change_places(base):
+    rng = np.random.default_rng(1)
+    twins = Twins(base)
+    X, Y = words(rng, 1300, 3)
+    Y[700:] = np.roll(Y[700:], 1, axis=1)
+    learn_all(twins, X, truths(rng, Y, "abc"))
+    assert SNAPSHOT in twins.compare()
+    assert twins.roles >= {SNAPSHOT, "own"}
+    assert len(twins.naive.alive) > 3
+
+
+def test_concepts_that_are_new_and_signals():
+    rng = np.random.default_rng(2)
+    twins = Twins(objective="macro")
+    X, Y = words(rng, 900, 1)
+    Y[600:] ^= True
+    for t, (x, y) in enumerate(zip(X, truths(rng, Y, "a"), strict=True)):
+        if t in (300, 600, 601):
+            twins.signal("a")
+        twins.learn(x, y)
+    assert YOUNG in twins.compare()
+    assert sum(giver is None for *_, giver in twins.naive.events) == 3
+
+
+def test_sources_of_the_same_and_of_other_names():
+    rng = np.random.default_rng(3)
+    twins = Twins()
+    X, Y = words(rng, 1000, 4)
+    known = truths(rng, Y, "abcd")
+    near = [(x, {"a": bool(row[0]), "old": bool(row[1])}) for x, row in zip(X[:300], Y[:300], strict=True)]
+    noise = [(x, {"c": bool(v)}) for x, v in zip(X[:150], rng.random(150) < 0.3, strict=True)]
+    for x, y in near:
+        twins.learn(x, y, "near")
+    for x, y in noise:
+        twins.learn(x, y, "noise")
+    for t in range(400, 650):
+        twins.learn(X[t], {name: y for name, y in known[t].items() if name in "abc"})
+        if t % 5 == 0:  # the archive goes on
+            twins.learn(X[t - 400], {"a": bool(Y[t - 400, 0])}, "near")
+    for t in range(650, 1000):
+        twins.learn(X[t], known[t])
+    assert SOURCE in twins.compare()
+    assert twins.roles >= {WARM, SOURCE, "own"}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_numbers_texts_and_gaps(weighted):
+    rng = np.random.default_rng(4)
+    twins = Twins(objective={"false_positive": 1.0, "false_negative": 2.0}, weighted=weighted)
+    X, Y = numbers(rng, 900, 2)
+    Y[450:] = Y[450:, ::-1]
+    learn_all(twins, X[:100], truths(rng, Y[:100], "ax"), "old")
+    learn_all(twins, X[100:], truths(rng, Y[100:], "ab"))
+    assert twins.compare()
+    assert len(twins.predictions) > 500
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_anything(data):
+    draw = data.draw
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    base = draw(st.sampled_from(["mixed", "naive-bayes", "linear"]))
+    twins = Twins(base, draw(st.sampled_from(["tracking", "own"])), draw(st.sampled_from([*OBJECTIVES])))
+    n_labels = draw(st.integers(1, 4))
+    X, Y = draw(st.sampled_from([words, numbers]))(rng, 160, n_labels)
+    names = "abcd"[:n_labels]
+    t = 0
+    for _ in range(draw(st.integers(1, 6))):
+        stream = draw(st.sampled_from([None, None, "old", "other"]))
+        labels = draw(st.permutations(names if stream != "other" else "wxyz"[:n_labels]))
+        count = draw(st.integers(1, 40))
+        shown = draw(st.integers(1, n_labels))  # further labels come later
+        for x, y in zip(X[t : t + count], truths(rng, Y[t : t + count], names, 0.2), strict=True):
+            twins.learn(x, {labels[i]: y[name] for i, name in enumerate(names[:shown]) if name in y}, stream)
+        t = (t + count) % 120
+        if stream is None and draw(st.booleans()) and twins.naive.streams[0].labels:
+            twins.signal(twins.naive.streams[0].labels[0])
+    twins.compare()
+    assert twins.model._tracker.labels == [stream.labels for stream in twins.naive.streams]

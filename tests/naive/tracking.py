@@ -1,0 +1,390 @@
+"""The tracker of Marlene in plain Python: one object per classifier, dictionaries of weights.
+
+A *place* says what a classifier is: (room, part, label). Room 0 is the target's: part 0 are the own learners, part 1 the
+young ones, part 2 and above the slots of snapshots. Room s is that of source s: part 0 are the warm learners of target
+labels, part 1 the source's own learners. Places in order are columns in order.
+"""
+
+import copy
+import math
+
+from marlene.kernels.banks.naive_bayes import LARGEST
+from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.tracking.inherit import (
+    FEW_EXAMPLES,
+    KEPT_POSITIVES,
+    KEPT_SQUARES,
+    LEAST_EXAMPLES,
+    RARER_CLASS,
+    TAKEN_OVER,
+    YOUNG_FOR,
+)
+from marlene.kernels.tracking.learn import SUREST
+from marlene.kernels.tracking.state import BAYES, LEADERS
+from marlene.kernels.tracking.weights import (
+    BEHIND,
+    GOOD,
+    LARGEST_CLASS_WEIGHT,
+    NAMED,
+    OTHERS_PRIOR,
+    OWN_PRIOR,
+    PROVEN,
+    RATE,
+    SHARE,
+    UNNAMED,
+    YOUNG_PRIOR,
+)
+from marlene.learners.marlene._tracker import NOT_YET, OWN, SNAPSHOT, SOURCE, WARM, YOUNG
+from tests.naive.banks import Scales
+from tests.naive.decisions import Cuts, Errors
+
+TARGET = 0
+
+
+def probability(odds):
+    return 1 / (1 + math.exp(-min(max(odds, -LARGEST), LARGEST)))
+
+
+class Stream:
+    """What is known of the labels of a stream."""
+
+    def __init__(self, kinds, numeric, parts):
+        self.kinds = kinds
+        self.labels = []
+        self.seen = 0
+        self.examples = []
+        self.errors = []
+        self.cuts = Cuts(0, parts)
+        self.scales = Scales(numeric)
+
+    def add_label(self, name):
+        self.labels.append(name)
+        self.examples.append([0, 0])
+        self.errors.append({k: Errors() for k in self.kinds})
+        self.cuts.add_labels(1)
+
+    def blend(self, q, said):
+        """Return the mean of what kinds say, weighted by how small their errors were."""
+        weights = {k: self.errors[q][k].weight() for k in self.kinds}
+        return sum(weights[k] * said[k] for k in self.kinds) / sum(weights.values())
+
+    def learn(self, said, probabilities, truth):
+        for q, y in enumerate(truth):
+            if y >= 0:
+                self.examples[q][y] += 1
+                for k in self.kinds:
+                    self.errors[q][k].count(said[q][k], y)
+        self.cuts.learn(probabilities, truth)
+
+    def class_weight(self, q, y):
+        positive = (self.examples[q][1] + 1) / (sum(self.examples[q]) + 2)
+        return 0.5 / (positive if y else 1 - positive)
+
+    def trust(self, q):
+        """Return the area under the ROC curve above one half, in parts of a good one, if it is significant."""
+        negative, positive = self.cuts.counts[q]
+        n, p = sum(negative), sum(positive)
+        if n < 1 or p < 1:
+            return 0.0
+        wins = sum(positive[b] * (sum(negative[:b]) + negative[b] / 2) for b in range(BINS))
+        area = wins / (n * p) - 0.5
+        error = math.sqrt((n + p + 1) / (12 * n * p))
+        return min(1.0, area / GOOD) if area > PROVEN * error else 0.0
+
+
+class Weights:
+    """The logarithms of the weights of the candidates of one kind for one label; only candidates are there."""
+
+    def __init__(self, q):
+        self.log = {(TARGET, 0, q): 0.0, (TARGET, 1, q): NOT_YET}
+        self.total = 0.0
+        self.share = {(TARGET, 0, q): 1.0}
+
+    def find_leaders(self):
+        best = max(self.log.values())
+        leaders = [place for place in sorted(self.log) if self.log[place] > best - BEHIND][:LEADERS]
+        weight = {place: math.exp(self.log[place] - best) for place in leaders}
+        total = sum(weight.values())
+        self.share = {place: weight[place] / total for place in leaders}
+        self.total = best + math.log(total)
+
+    def hand_over(self, giver, heir):
+        given, had = self.log.pop(giver), self.log.get(heir, -math.inf)
+        high = max(given, had)
+        self.log[heir] = high + math.log(math.exp(given - high) + math.exp(had - high))
+
+    def withdraw(self, place, heir):
+        """Take a candidate out; if it counted, its weight is the heir's."""
+        if place in self.log and self.log[place] > self.total - 2 * BEHIND:
+            self.hand_over(place, heir)
+            self.find_leaders()
+        self.log.pop(place, None)
+
+
+class Tracker:
+    """Own, young and warm learners, snapshots and sources.
+
+    Parameters
+    ----------
+    make
+        For each kind in use a function that returns an empty classifier over some scales.
+    parts
+        How much each measure counts in decisions.
+    slots
+        How many snapshots of each label are kept; none: nothing is taken from sources either.
+    numeric
+        The inputs that are numbers, which may grow.
+    """
+
+    def __init__(self, make, parts, slots, numeric):
+        self.make, self.parts, self.slots, self.numeric = make, parts, slots, numeric
+        self.streams, self.names = [Stream(make, numeric, parts)], [None]
+        self.models = {}
+        """The classifier of each kind at each place."""
+        self.weights = {}
+        self.floors = {}
+        self.begun, self.young, self.since, self.taken, self.alive = [], [], [], [], set()
+        self.events = []
+
+    def add(self, stream, labels):
+        """Add labels that are new to a stream."""
+        if stream not in self.names:
+            self.names.append(stream)
+            self.streams.append(Stream(self.make, self.numeric, self.parts))
+        s = self.names.index(stream)
+        for name in labels:
+            if name in self.streams[s].labels:
+                continue
+            q = len(self.streams[s].labels)
+            self.streams[s].add_label(name)
+            if s == TARGET:
+                self.start((TARGET, 0, q))
+                self.start((TARGET, 1, q))
+                self.weights |= {(k, q): Weights(q) for k in self.make}
+                self.begun.append(False)
+                self.young.append(0)
+                self.since.append([0, 0])
+                self.taken.append(0)
+            else:
+                self.start((s, 1, q))
+
+    def start(self, place):
+        scales = self.streams[place[0]].scales
+        self.models |= {(k, place): make(scales) for k, make in self.make.items()}
+
+    def odds(self, k, place, row):
+        model = self.models[k, place]
+        if k == BAYES and 0.0 in model.weights:  # a class that was never seen gets no vote
+            return LARGEST * ((model.weights[1] > 0) - (model.weights[0] > 0))
+        return model.log_odds(row)
+
+    def vote(self, row):
+        """Return what each kind says of each label, and P(label)."""
+        target, said = self.streams[TARGET], []
+        for q in range(len(target.labels)):
+            said.append({})
+            for k in self.make:
+                shares = self.weights[k, q].share.items()
+                said[q][k] = sum(share * probability(self.odds(k, place, row)) for place, share in shares)
+        return said, [target.blend(q, said[q]) for q in range(len(said))]
+
+    def predict(self, row):
+        """Return P(label) and the predictions, with labels that have not begun as if they did."""
+        trial = self if all(self.begun) else copy.deepcopy(self)
+        if trial is not self:
+            trial.begin()
+        probabilities = trial.vote(row)[1]
+        return probabilities, trial.streams[TARGET].cuts.decide(probabilities)
+
+    def same(self, s, q):
+        """Return the label of a source that has the name of target label q, or None."""
+        name, labels = self.streams[TARGET].labels[q], self.streams[s].labels
+        return labels.index(name) if name in labels else None
+
+    def trusted(self):
+        """Return the trust in all labels of sources that are to be trusted."""
+        if self.slots == 0:
+            return {}
+        every = {
+            (s, label): stream.trust(label)
+            for s, stream in enumerate(self.streams)
+            for label in range(len(stream.labels))
+            if s != TARGET
+        }
+        return {pair: trust for pair, trust in every.items() if trust > 0}
+
+    def set_floors(self):
+        others = [*self.alive, *((s, 1, label) for s, label in self.trusted())]
+        self.floors = {place: math.log(SHARE * OTHERS_PRIOR / len(others)) for place in others}
+
+    def begin(self):
+        self.set_floors()
+        trusted = self.trusted()
+        for q in range(len(self.begun)):
+            if not self.begun[q] and trusted:
+                self.first_weights(q, trusted)
+            self.begun[q] = True
+
+    def first_weights(self, q, trusted):
+        sources = range(1, len(self.streams))
+        namesakes = {(s, self.same(s, q)) for s in sources} & set(trusted)
+        most = max((trusted[pair] for pair in namesakes), default=0.0)
+        foreign = NAMED * most if namesakes else UNNAMED * max(trusted.values())
+        for k in self.make:
+            weights = self.weights[k, q]
+            weights.log[TARGET, 0, q] = math.log(1 - foreign)
+            for (s, label), trust in trusted.items():
+                part = (0.1 if namesakes else 1.0) * foreign * trust / sum(trusted.values())
+                weights.log[s, 1, label] = math.log(part)
+            for s, label in namesakes:
+                self.models[k, (s, 0, q)] = self.models[k, (s, 1, label)].copy()
+                weights.log[s, 0, q] = math.log(0.9 * foreign * trusted[s, label] / most)
+            weights.find_leaders()
+        for s, label in sorted(namesakes):
+            if trusted[s, label] == most:
+                self.inherit_threshold(s, label, q)
+
+    def inherit_threshold(self, s, label, q):
+        target, source = self.streams[TARGET], self.streams[s]
+        counts, shares = source.cuts.counts[label], source.cuts.shares[label]
+        part = min(1.0, FEW_EXAMPLES / max(1.0, sum(map(sum, counts))))
+        target.cuts.counts[q] = [[part * count for count in bins] for bins in counts]
+        target.cuts.shares[q] = [[part * share for share in bins] for bins in shares]
+        target.errors[q] = {k: errors.copy() for k, errors in source.errors[label].items()}
+
+    def learn_source(self, name, row, truth):
+        s = self.names.index(name)
+        stream = self.streams[s]
+        odds = {(k, q): self.odds(k, (s, 1, q), row) for k in self.make for q in range(len(truth))}
+        said = [{k: probability(odds[k, q]) for k in self.make} for q in range(len(truth))]
+        stream.learn(said, [stream.blend(q, said[q]) for q in range(len(truth))], truth)
+        stream.seen += 1
+        if max(truth, default=-1) < 0:
+            return
+        stream.scales.observe(row)
+        for (k, q), score in odds.items():
+            self.train(k, (s, 1, q), row, stream, q, truth[q], score)
+
+    def train(self, k, place, row, stream, q, y, score):
+        """Train a classifier on a label of a stream; `score` is what it said before."""
+        if y < 0:
+            return
+        model, weight = self.models[k, place], stream.class_weight(q, y)
+        if k == BAYES:
+            model.learn(row, y, weight)
+        else:
+            model.learn(row, min(weight, model.largest) * (probability(score) - y))
+
+    def learn(self, row, truth, found=None):
+        """Learn a row of the target; `found`: the probabilities to choose thresholds by, if not those voted here."""
+        self.begin()
+        target = self.streams[TARGET]
+        odds = {(k, place): self.odds(k, place, row) for k, place in self.models}
+        said, probabilities = self.vote(row)
+        target.learn(said, probabilities if found is None else found, truth)
+        if max(truth, default=-1) >= 0:
+            for k in self.make:
+                for q, y in enumerate(truth):
+                    if y >= 0:
+                        self.move_weights(k, q, y, odds)
+            self.train_all(row, truth, odds)
+        target.seen += 1
+
+    def move_weights(self, k, q, y, odds):
+        weights = self.weights[k, q]
+        step = RATE * min(self.streams[TARGET].class_weight(q, y), LARGEST_CLASS_WEIGHT)
+        floors = dict(self.floors)
+        floors |= {(room, 0, q): math.log(SHARE * OWN_PRIOR) for room in range(len(self.streams))}
+        floors |= {(TARGET, 1, q): math.log(SHARE * YOUNG_PRIOR)}
+        for place, floor in floors.items():
+            if place in weights.log or place in self.floors:
+                weights.log[place] = max(weights.log.get(place, -math.inf), floor + weights.total)
+        for place in weights.log:
+            sure = min(max(odds[k, place], -SUREST), SUREST)
+            p = 1 / (1 + math.exp(-sure))
+            weights.log[place] += step * math.log(p if y else 1 - p)
+        weights.find_leaders()
+        for giver, share in weights.share.items():
+            if share > TAKEN_OVER and giver != (giver[0], 0, q):
+                self.inherit(k, q, giver)
+                odds[k, (giver[0], 0, q)] = odds[k, giver]
+                return
+
+    def inherit(self, k, q, giver):
+        """Let a label's learner in the giver's room become a copy of it."""
+        room, part, label = giver
+        heir, target = (room, 0, q), self.streams[TARGET]
+        model = self.models[k, giver]
+        if room == TARGET and part > 1:
+            self.models[k, heir] = model.copy(KEPT_POSITIVES if k == BAYES else KEPT_SQUARES)
+        else:
+            self.models[k, heir] = model.copy()
+        if room != TARGET and sum(target.examples[q]) < FEW_EXAMPLES:
+            self.inherit_threshold(room, label, q)
+        self.weights[k, q].hand_over(giver, heir)
+        self.weights[k, q].find_leaders()
+        role = SOURCE if room else YOUNG if part == 1 else SNAPSHOT
+        self.events.append((target.seen, q, k, (role, room, label)))
+
+    def train_all(self, row, truth, odds):
+        """Train own, warm and young learners; then renew the young and take snapshots."""
+        target = self.streams[TARGET]
+        for stream in self.streams:
+            stream.scales.observe(row)
+        for k, (room, part, q) in self.models:
+            if part == 0 or (room, part) == (TARGET, 1):
+                place = (room, part, q)
+                self.train(k, place, row, target, q, truth[q], odds[k, place])
+        taken = False
+        for q, y in enumerate(truth):
+            if y >= 0:
+                self.since[q][y] += 1
+                self.young[q] += y
+                self.renew_young(q)
+                taken |= self.take_snapshot(q)
+        if taken:
+            self.set_floors()
+
+    def renew_young(self, q):
+        if self.young[q] < YOUNG_FOR:
+            return
+        self.young[q] = 0
+        self.start((TARGET, 1, q))
+        for k in self.make:
+            weights = self.weights[k, q]
+            weights.withdraw((TARGET, 1, q), (TARGET, 0, q))
+            weights.log[TARGET, 1, q] = weights.total - 3 * BEHIND
+
+    def take_snapshot(self, q):
+        if self.slots == 0 or min(self.since[q]) < RARER_CLASS or sum(self.since[q]) < LEAST_EXAMPLES:
+            return False
+        self.since[q] = [0, 0]
+        self.taken[q] += 1
+        slot = max(s for s in range(self.slots) if self.taken[q] % 2**s == 0)
+        place = (TARGET, 2 + slot, q)
+        self.alive.add(place)
+        for k in self.make:
+            self.models[k, place] = self.models[k, (TARGET, 0, q)].copy()
+            for other in range(len(self.begun)):
+                self.weights[k, other].withdraw(place, (TARGET, 0, other))
+        return True
+
+    def signal(self, q):
+        for k in self.make:
+            weights = self.weights[k, q]
+            first = {place: floor - math.log(SHARE) for place, floor in self.floors.items()}
+            first |= {(TARGET, 0, q): math.log(OWN_PRIOR), (TARGET, 1, q): math.log(YOUNG_PRIOR)}
+            weights.log |= {place: weights.total + part for place, part in first.items()}
+        self.young[q] = YOUNG_FOR
+        self.events.append((self.streams[TARGET].seen, q, -1, None))
+
+    def shares(self, q):
+        """Return the shares of all that vote on a label, by kind, role, stream and label."""
+        roles = [OWN, YOUNG, *[SNAPSHOT] * self.slots]
+        found = {}
+        for k in self.make:
+            for (room, part, label), share in self.weights[k, q].share.items():
+                role = (WARM, SOURCE)[part] if room else roles[part]
+                key = (k, role, room, label)
+                found[key] = found.get(key, 0.0) + share
+        return found
