@@ -105,6 +105,7 @@ def inherit(model: Model, k: int, q: int) -> None:
             _copy(model.kinds, k, h, heir, np.inf, 1.0)
         if room != TARGET and streams.examples[TARGET, q, 0] + streams.examples[TARGET, q, 1] < FEW_EXAMPLES:
             _inherit_threshold(streams, room, h - state.source_column(rooms, room, 0), q)
+        model.scratch.score[k, heir] = model.scratch.score[k, h]  # what the heir says of the example it learns next
         hand_over(weights, k, q, h, heir)
         find_leaders(weights, k, q, rooms.first[len(rooms.first) - 1])
         event = model.events[model.clock[state.EVENTS]]
