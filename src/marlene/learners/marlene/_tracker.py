@@ -11,7 +11,6 @@ from marlene.banks._bank import NO_BAYES, NO_LINEAR
 from marlene.kernels.banks.scales import PRESENCE
 from marlene.kernels.ensemble.thresholds import BINS, Thresholds, decide
 from marlene.kernels.tracking import state as layout
-from marlene.kernels.tracking.inherit import YOUNG_FOR
 from marlene.kernels.tracking.learn import learn_source_rows, learn_target_rows, predict_rows
 from marlene.kernels.tracking.state import (
     ABSENT,
@@ -306,7 +305,9 @@ class Tracker:
             log[candidates[k]] = total + weights.floor[k, candidates[k]] - np.log(SHARE)
             log[label] = total + np.log(OWN_PRIOR)
             log[block + label] = total + np.log(YOUNG_PRIOR)
-        self._growth.young[label, 1] = YOUNG_FOR
+        self._growth.young[label] = 0
+        for array in (array for bank in self.banks for array in bank.arrays):
+            array[..., block + label] = 0.0
         self.events.append(Event(int(self._streams.seen[0]), label, -1, None))
 
     def shares(self, label: int) -> list[tuple[int, Place, float]]:
