@@ -56,9 +56,7 @@ class Twins:
         banks += [LinearBank()] if base != "naive-bayes" else []
         self.model = Marlene(base=banks, transfer=transfer, objective=objective)
         twins = {BAYES: NaiveBayes, LINEAR: Logistic}
-        make = {
-            bank.which: lambda scales, bank=bank: twins[bank.which](scales, **bank.settings()) for bank in banks
-        }
+        make = {bank.which: lambda scales, bank=bank: twins[bank.which](scales, **bank.settings()) for bank in banks}
         parts = OBJECTIVES[objective] if isinstance(objective, str) else objective
         self.inputs = Inputs()
         self.naive = Tracker(make, parts, SLOTS if transfer == "tracking" else 0, self.inputs.numeric)
@@ -174,7 +172,7 @@ def test_concepts_that_are_new_and_signals():
     rng = np.random.default_rng(2)
     twins = Twins(objective="macro")
     X, Y = words(rng, 900, 1)
-    Y[600:] ^= True
+    Y[:600] ^= True
     for t, (x, y) in enumerate(zip(X, truths(rng, Y, "a"), strict=True)):
         if t in (300, 600, 601):
             twins.signal("a")

@@ -375,7 +375,8 @@ class Tracker:
             first = {place: floor - math.log(SHARE) for place, floor in self.floors.items()}
             first |= {(TARGET, 0, q): math.log(OWN_PRIOR), (TARGET, 1, q): math.log(YOUNG_PRIOR)}
             weights.log |= {place: weights.total + part for place, part in first.items()}
-        self.young[q] = YOUNG_FOR
+        self.young[q] = 0
+        self.start((TARGET, 1, q))
         self.events.append((self.streams[TARGET].seen, q, -1, None))
 
     def shares(self, q):
