@@ -3,7 +3,7 @@
 import math
 from statistics import fmean
 
-from marlene.kernels.banks.naive_bayes import OFTEN, REFRESH, SELDOM, SMALLEST_VARIANCE
+from marlene.kernels.banks.naive_bayes import AT_LEAST, REFRESH, SMALLEST_VARIANCE
 from marlene.kernels.banks.scales import FURTHEST
 
 
@@ -47,6 +47,11 @@ class Scales:
         else:
             z = x / math.sqrt(variance + mean * mean)
         return min(max(z, -FURTHEST), FURTHEST)
+
+
+def is_due(count):
+    """Tell whether what an input adds is computed afresh: for every number below 64, every second below 128, ..."""
+    return int(count) % 2 ** max(0, int(count).bit_length() - 6) == 0
 
 
 class NaiveBayes:
@@ -93,7 +98,6 @@ class NaiveBayes:
         return mean, spread / n + SMALLEST_VARIANCE
 
     def learn(self, row, y, weight):
-        n_stored = len(row)
         row = {slot: x for slot, x in row.items() if not math.isnan(x)}
         times = weight if self.weighted else 1
         self.rows[y].append((row, times))
@@ -101,19 +105,26 @@ class NaiveBayes:
         self.weights[y] += weight
         for slot in row:
             self.present[y][slot] = self.present[y].get(slot, 0.0) + times
-            negative = self.present[0].get(slot, 0.0)
-            if y == 1 or negative < OFTEN or int(negative) % SELDOM == 0:
-                odds = [self.having(c, slot) / self.lacking(c, slot) for c in (0, 1)]
-                self.gain[slot] = math.log(odds[1] / odds[0])
+            if not is_due(self.present[y][slot]):
+                continue
+            odds = [self.having(c, slot) / self.lacking(c, slot) for c in (0, 1)]
+            self.gain[slot] = math.log(odds[1] / odds[0])
             if self.scales.is_dense(slot):
                 self.curve[slot] = (self.gaussian(0, slot), self.gaussian(1, slot))
+        self.update_absent(y, row, times)
+
+    def update_absent(self, y, row, times):
         n, a = self.examples[y], self.smoothing
-        if n >= self.refreshed[y] * (1 + 1 / REFRESH):
+        if self.refreshed[y] == 0 or n - self.refreshed[y] >= max(REFRESH * self.refreshed[y], AT_LEAST):
             self.refreshed[y] = n
             self.absent[y] = sum(math.log(self.lacking(y, slot)) for slot in self.scales.met)
-        else:
-            self.absent[y] += (len(self.scales.met) - n_stored) * math.log((n + a) / (n - times + a))
-            self.absent[y] -= len(self.scales.met) * math.log((n + 2 * a) / (n - times + 2 * a))
+            return
+        met, before = len(self.scales.met), n - times
+        others = sum(count for slot, count in self.present[y].items() if slot not in row)
+        self.absent[y] += (met - len(row)) * math.log((n + a) / (before + a)) + others * times / (
+            (before + a) * (n + a)
+        )
+        self.absent[y] -= met * math.log((n + 2 * a) / (before + 2 * a))
 
     def log_odds(self, row):
         total = math.log((self.weights[1] + 1) / (self.weights[0] + 1)) + self.absent[1] - self.absent[0]

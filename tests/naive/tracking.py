@@ -1,8 +1,8 @@
 """The tracker of Marlene in plain Python: one object per classifier, dictionaries of weights.
 
-A *place* says what a classifier is: (room, part, label). Room 0 is the target's: part 0 are the own learners, part 1 the
-young ones, part 2 and above the slots of snapshots. Room s is that of source s: part 0 are the warm learners of target
-labels, part 1 the source's own learners. Places in order are columns in order.
+A *place* says what a classifier is: (room, part, label). Room 0 is the target's: part 0 are the own learners, part 1
+the young ones, part 2 and above the slots of snapshots. Room s is that of source s: part 0 are the warm learners of
+target labels, part 1 the source's own learners. Places in order are columns in order.
 """
 
 import copy
@@ -15,6 +15,7 @@ from marlene.kernels.tracking.inherit import (
     KEPT_POSITIVES,
     KEPT_SQUARES,
     LEAST_EXAMPLES,
+    NEGATIVES,
     RARER_CLASS,
     TAKEN_OVER,
     YOUNG_FOR,
@@ -162,7 +163,7 @@ class Tracker:
                 self.start((TARGET, 1, q))
                 self.weights |= {(k, q): Weights(q) for k in self.make}
                 self.begun.append(False)
-                self.young.append(0)
+                self.young.append([0, 0])
                 self.since.append([0, 0])
                 self.taken.append(0)
             else:
@@ -331,24 +332,31 @@ class Tracker:
         target = self.streams[TARGET]
         for stream in self.streams:
             stream.scales.observe(row)
+        lesson = [self.lesson(q, y) for q, y in enumerate(truth)]
         for k, (room, part, q) in self.models:
             if part == 0 or (room, part) == (TARGET, 1):
-                place = (room, part, q)
-                self.train(k, place, row, target, q, truth[q], odds[k, place])
+                place, y = (room, part, q), lesson[q] if part else truth[q]
+                self.train(k, place, row, target, q, y, odds[k, place])
         taken = False
         for q, y in enumerate(truth):
             if y >= 0:
                 self.since[q][y] += 1
-                self.young[q] += y
                 self.renew_young(q)
                 taken |= self.take_snapshot(q)
         if taken:
             self.set_floors()
 
+    def lesson(self, q, y):
+        """Return the class that a young learner is to learn, and count it; -1: it has had enough negative examples."""
+        if y < 0 or (y == 0 and self.young[q][0] >= NEGATIVES * (self.young[q][1] + NEGATIVES)):
+            return -1
+        self.young[q][y] += 1
+        return y
+
     def renew_young(self, q):
-        if self.young[q] < YOUNG_FOR:
+        if self.young[q][1] < YOUNG_FOR:
             return
-        self.young[q] = 0
+        self.young[q] = [0, 0]
         self.start((TARGET, 1, q))
         for k in self.make:
             weights = self.weights[k, q]
@@ -375,7 +383,7 @@ class Tracker:
             first = {place: floor - math.log(SHARE) for place, floor in self.floors.items()}
             first |= {(TARGET, 0, q): math.log(OWN_PRIOR), (TARGET, 1, q): math.log(YOUNG_PRIOR)}
             weights.log |= {place: weights.total + part for place, part in first.items()}
-        self.young[q] = 0
+        self.young[q] = [0, 0]
         self.start((TARGET, 1, q))
         self.events.append((self.streams[TARGET].seen, q, -1, None))
 
