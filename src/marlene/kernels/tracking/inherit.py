@@ -26,7 +26,7 @@ from marlene.kernels.tracking.weights import (
 if TYPE_CHECKING:
     from marlene.kernels.tracking.state import Growth, Kinds, Model, Rooms, Streams, Weights
 
-TAKEN_OVER = 0.5
+TAKEN_OVER = 0.9
 """The share of the weight from which on a label inherits."""
 KEPT_POSITIVES = 100.0
 """How many positive examples of a snapshot's naive Bayes count at most."""
