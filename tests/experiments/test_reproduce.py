@@ -9,25 +9,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from marlene.experiments import Grid, ResultStore, paper, run_grid
+from marlene.experiments import Grid, ResultStore, Run, paper, run_grid
 from marlene.experiments import reproduce as package
 from marlene.experiments._perform import perform
 from marlene.experiments.reproduce import TARGETS, Plan, reproduce
 from marlene.experiments.reproduce._plan import SETTINGS, compared
 from marlene.experiments.reproduce._real_data import PUBLISHED_ROW, RANKED, RealData
 from marlene.experiments.reproduce._results import Results
-from marlene.experiments.reproduce.targets import table_pairs, table_programs
-from marlene.experiments.reproduce.targets.ablation import ALARMED, GATE, ROTATED, UNDISTURBED, VARIANTS
+from marlene.experiments.reproduce.targets import table_pairs, table_programs, transfer
+from marlene.experiments.reproduce.targets.ablation import ALARMED, ROTATED, TRANSFER, UNDISTURBED, VARIANTS
 from marlene.experiments.reproduce.targets.fig_transfer import mean_transfer
 from marlene.experiments.reproduce.targets.table_synthetic import SyntheticData
 from marlene.experiments.statistics import friedman_over_time
 from marlene.learners import METHODS as KNOWN
 from marlene.learners import OnlineBagging, PrunedSets
 from marlene.learners._methods import Method
+from marlene.metrics import Scores
 from tests.experiments.plans import PLAN
 
 METHODS = ("br-marlene", "br-resampled", "gobr")
 REAL_METHODS = compared()
+NOT_YET = {"transfer"}
+"""Targets that have not been run in full: their pages are not committed."""
 WITHOUT_CHANCE = [name for name in REAL_METHODS if not KNOWN[name].random]
 
 
@@ -104,7 +107,7 @@ def test_markdown_csv_and_latex_hold_the_same_cells(made):
 
 def test_figures_are_there_in_three_formats(made):
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
-    for name in ("fig-labels", "fig-aswr", "fig-windows", "fig-drifts", "fig-transfer"):
+    for name in ("fig-labels", "fig-aswr", "fig-windows", "fig-drifts", "fig-transfer", "transfer"):
         for kind, start in starts.items():
             assert (made.out / "figures" / f"{name}.{kind}").read_bytes().startswith(start)
 
@@ -213,16 +216,17 @@ def test_what_was_not_run_and_what_failed_are_shown_as_such(tmp_path):
 def test_the_parts_of_marlene_are_compared(made):
     found = results(made)
     table = {row["variant"]: row for row in read_csv(made, "ablation-micro")}
-    assert table["marlene"]["seeds"] == "1, 2"
+    assert table["marlene"]["seeds"] == "1"
+    assert table["br-marlene"]["seeds"] == "1, 2"
     for name in ("marlene", "thresholds at 0.5", "br-marlene"):
         mean = statistics.fmean(found.values(PLAN.real("yeast", *VARIANTS[name]), "micro_gmean"))
         assert table[name]["yeast"] == f"{mean:.3f}"
     assert table["best of any method in the paper"]["yeast"] == "0.724"
     assert len({row["yeast"] for row in table.values()}) > 5
     rows = [row for row in read_csv(made, "ablation-rotated") if row["score"] == "Macro"]
-    means = [statistics.fmean(found.values(PLAN.real("yeast", *ROTATED[vote]), "macro_gmean")) for vote in GATE]
-    assert [rows[0][vote] for vote in GATE] == [f"{mean:.3f}" for mean in means]
-    assert rows[0]["gated less the better"] == f"{means[0] - max(means[1:]):.3f}"
+    means = [statistics.fmean(found.values(PLAN.real("yeast", *ROTATED[name]), "macro_gmean")) for name in TRANSFER]
+    assert [rows[0][name] for name in TRANSFER] == [f"{mean:.3f}" for mean in means]
+    assert rows[0]["tracking less own"] == f"{means[0] - means[1]:.3f}"
     (row,) = [row for row in read_csv(made, "ablation-alarms") if row["score"] == "Macro"]
     without, told = (
         statistics.fmean(found.values(PLAN.real("yeast", *settings["marlene"]), "macro_gmean"))
@@ -230,9 +234,86 @@ def test_the_parts_of_marlene_are_compared(made):
     )
     assert (row["marlene"], row["marlene with"]) == (f"{told - without:.3f}", f"{told:.3f}")
     page = (made.out / "ablation.md").read_text(encoding="utf-8")
+    assert "tracking gains" in page
     assert "What 5 false alarms in a row for every label change" in page
     assert "above the best of all methods in the paper's table in 0 of 3 cells" in page
     assert "Macro: `marlene` " in page
+
+
+def test_transfer_is_measured_for_every_change_and_archive(made):
+    found = results(made)
+    rows = {(row["labels"], row["transfer"]): row for row in read_csv(made, "transfer-drifts-macro")}
+    assert len(rows) == len(transfer.CHANGED) * 3 - 1
+    for change, how in (("swapped", "tracking"), ("swapped", "own"), ("gradual", "told")):
+        stream = {"change": change} | ({"told": True} if how == "told" else {})
+        options = {"transfer": "own"} if how == "own" else {}
+        runs = [PLAN.real("yeast", "marlene", options, stream | {"change_seed": seed}) for seed in (1, 2)]
+        mean = statistics.fmean(value for run in runs for value in found.values(run, "macro_gmean"))
+        assert rows[change, how]["yeast"] == rows[change, how]["mean"] == f"{mean:.3f}"
+    assert rows["as it is", "tracking"]["yeast"] == f"{found.mean(PLAN.real('yeast', 'marlene'), 'macro_gmean'):.3f}"
+    page = (made.out / "transfer.md").read_text(encoding="utf-8")
+    assert "What tracking gains over a label's own learners" in page
+    assert "What it gains further from being told of every drift: *swapped* " in page
+    assert "*warm* " in page
+    assert "not run" not in page.partition("## How to read this")[0]
+
+
+def test_columns_of_transfer_are_what_they_say(tmp_path):
+    # The very small plan is too short for a snapshot: there tracking is the same as own.
+    plan = dataclasses.replace(PLAN, seeds=(1,), limit=2000)
+    wanted = [run for run in transfer.runs(plan) if run.stream.get("change", "swapped") == "swapped"]
+    store = run_grid(Grid.of(wanted), tmp_path)
+    page = transfer.page(plan, Results(store))
+    rows = {(row[0], row[1]): row[2] for row in page.tables[0].rows}
+    swapped = {"change": "swapped", "change_seed": 1}
+    by_hand = {
+        "own": perform(Run({"load": "yeast", "limit": 2000} | swapped, "marlene", {"transfer": "own"})),
+        "tracking": perform(Run({"load": "yeast", "limit": 2000} | swapped, "marlene")),
+        "told": perform(Run({"load": "yeast", "limit": 2000, "told": True} | swapped, "marlene")),
+    }
+    assert {how: rows["swapped", how] for how in by_hand} == {
+        how: outcome.row["macro_gmean"] for how, outcome in by_hand.items()
+    }
+    assert len({rows["swapped", how] for how in by_hand}) == 3
+    assert rows["as it is", "tracking"] != rows["swapped", "tracking"]
+    archives = {(row[0], row[1]): row[2] for row in page.tables[3].rows}
+    assert len({archives["whole", archive] for archive in transfer.ARCHIVES}) == 4
+    # Noise is learnt, but no label of it is trusted: it is no candidate, and changes nothing.
+    assert archives["whole", "noise"] == archives["whole", "none"]
+    models = {row["stream"]["archive"]: row["models"] for row in store.rows() if "archive" in row["stream"]}
+    assert models["noise"] > models["none"]
+    (axes,) = page.figures[0].figure.axes
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert {"no drift", "own", "tracking", "a label inherits"} <= set(lines)
+    events = by_hand["tracking"].row["inherited"].values()
+    begin, end = axes.get_xlim()
+    inside = sorted(time for label in events for time, *_ in label if begin <= time < end)
+    assert sorted(lines["a label inherits"].get_xdata()) == inside
+    assert begin < 666 < end
+
+
+def test_archives_are_scored_at_the_beginning_and_over_the_whole(made):
+    found = results(made)
+    rows = {(row["scored"], row["archive"]): row for row in read_csv(made, "transfer-archives-micro")}
+    assert [archive for part, archive in rows if part == "whole"] == ["none", "warm", "same", "renamed", "noise"]
+    warm = PLAN.real("yeast", "marlene", {}, {"archive": "warm"})
+    assert rows["whole", "warm"]["yeast"] == f"{found.mean(warm, 'micro_gmean'):.3f}"
+    (arrays,) = found.traces(warm, "pred", "truth")
+    beginning = Scores(14)
+    beginning.update_many(arrays["truth"][:3], arrays["pred"][:3])
+    assert len(arrays["truth"]) == 60
+    assert rows["first 5 %", "warm"]["yeast"] == f"{beginning.micro_gmean:.3f}"
+
+
+def test_the_repetitions_of_transfer_are_three_seeds_of_what_is_random():
+    plan = dataclasses.replace(PLAN, seeds=tuple(range(1, 31)))
+    runs = list(transfer.runs(plan))
+    assert {run.seed for run in runs} == {1}
+    assert {run.method for run in runs} == {"marlene"}
+    assert {run.stream.get("change_seed") for run in runs if run.stream.get("change") == "swapped"} == {1, 2, 3}
+    assert {run.stream.get("archive_seed") for run in runs if run.stream.get("archive") == "noise"} == {1, 2, 3}
+    # As it is: 2; recurring: 3; four random changes: 9 each; archives: 4, and 3 of noise.
+    assert len(runs) == len({run.key for run in runs}) == 2 + 3 + 4 * 9 + 4 + 3
 
 
 def _what(run):
@@ -277,7 +358,7 @@ def test_committed_pages_link_to_committed_files():
     folder = Path(__file__).parents[2] / "docs" / "results"
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} == {".md", ".csv", ".png"}
-    assert {path.stem for path in folder.glob("*.md")} == {*TARGETS, "index"}
+    assert {path.stem for path in folder.glob("*.md")} == {*TARGETS, "index"} - NOT_YET
     for page in folder.glob("*.md"):
         for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
             assert (folder / link).is_file(), (page.name, link)
