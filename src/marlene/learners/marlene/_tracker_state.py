@@ -51,12 +51,16 @@ def restore_tracker(tracker: Tracker, header: Mapping[str, Any], arrays: Mapping
     tracker.take(parts)
     tracker.events = [Event(int(t), int(q), int(k), giver and Place(*giver)) for t, q, k, giver in header["events"]]
     for event in tracker.events:
-        require(0 <= event.label < len(tracker.labels[0]), "the changes of labels")
+        places = [(0, event.label), *([(event.giver.stream, event.giver.label)] if event.giver else [])]
+        known = all(0 <= s < len(names) and 0 <= q < len(tracker.labels[s]) for s, q in places)
+        require(known, "the changes of labels")
 
 
 def _refuse_impossible(parts: Mapping[str, Any], tracker: Tracker) -> None:
     """Refuse numbers that would lead kernels outside the arrays."""
-    weights, streams, growth = parts["weights"], parts["streams"], parts["growth"]
+    scales, weights, streams, growth = (parts[name] for name in ("scales", "weights", "streams", "growth"))
+    require((scales.met.sum(axis=1) == scales.seen[:, 1]).all(), "the features")
+    require(all((array >= 0).all() for array in (scales.seen, scales.times, scales.squares)), "the features")
     columns = weights.log.shape[2]
     require(((weights.leaders >= 0) & (weights.leaders <= LEADERS)).all(), "the leaders")
     require(((weights.leader >= 0) & (weights.leader < max(1, columns))).all(), "the leaders")
