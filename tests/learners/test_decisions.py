@@ -1,17 +1,16 @@
-"""Thresholds, blends and the gate against plain Python, and what they are for."""
-
-import math
+"""Thresholds and blends against plain Python, and what they are for."""
 
 import numpy as np
 import pytest
 
 from marlene._common.errors import MarleneError
-from marlene.banks import LinearBank
-from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.compile import kernel
+from marlene.kernels.ensemble.blend import Blend, blended_vote, count_error
+from marlene.kernels.ensemble.thresholds import BINS, WIDEST
 from marlene.learners import DecisionThresholds, Marlene
-from marlene.learners.marlene._decisions import OBJECTIVES, BlendedVotes
+from marlene.learners.marlene._decisions import FIRST_ERROR, OBJECTIVES, threshold_of
 from marlene.metrics import Scores
-from tests.naive.decisions import Cuts, gated
+from tests.naive.decisions import Cuts, Errors, bin_of
 
 COSTS = {"false_positive": 1.0, "false_negative": 4.0}
 
@@ -44,10 +43,10 @@ def test_thresholds_are_the_best_of_the_past(objective):
     naive = Cuts(3, OBJECTIVES[objective] if isinstance(objective, str) else objective)
     moved = set()
     for row, labels in zip(scores, truth, strict=True):
-        expected = [not math.isnan(p) and p >= cut / BINS for p, cut in zip(row, naive.cut, strict=True)]
-        assert thresholds.decide_and_learn(row[None], labels[None])[0].tolist() == expected
+        assert thresholds.decide_and_learn(row[None], labels[None])[0].tolist() == naive.decide(row.tolist())
         naive.learn(row.tolist(), labels.tolist())
-        found = np.rint(thresholds.values * BINS).astype(int).tolist()
+        found = thresholds.state()["cut"].tolist()
+        assert thresholds.values.tolist() == threshold_of(np.array(found)).tolist()
         for q, cut in enumerate(found):  # two cuts may be equally good but for the order in which numbers are added
             if cut != naive.cut[q]:
                 assert naive.values[q][cut] == pytest.approx(naive.values[q][naive.cut[q]], rel=1e-12)
@@ -89,47 +88,69 @@ def test_objectives_nobody_knows_are_refused(objective):
         Marlene(objective=objective)
 
 
+def test_bins_are_equally_wide_in_log_odds():
+    cuts = np.arange(BINS + 1)
+    limits = threshold_of(cuts)
+    assert limits[0] == 0.0
+    assert limits[BINS] == 1.0
+    assert limits[BINS // 2] == 0.5
+    inner = limits[1:-1]
+    steps = np.diff(np.log(inner / (1 - inner)))
+    assert steps == pytest.approx(2 * WIDEST / BINS)
+    for cut in range(1, BINS):
+        assert bin_of(limits[cut] - 1e-9) == cut - 1
+        assert bin_of(limits[cut] + 1e-9) == cut
+    thresholds = DecisionThresholds()
+    thresholds.add_labels(3)
+    assert thresholds.decide(np.array([[0.0, 1.0, np.nan]])).tolist() == [[0, 1, 0]]
+
+
+def test_labels_that_come_later_start_in_the_middle():
+    scores, truth = scored(200, 3, 3)
+    thresholds = DecisionThresholds("macro")
+    thresholds.add_labels(2)
+    thresholds.decide_and_learn(scores[:, :2], truth[:, :2])
+    before = thresholds.values
+    thresholds.add_labels(1)
+    assert thresholds.values.tolist() == [*before.tolist(), 0.5]
+    assert (before != 0.5).any()
+    again = DecisionThresholds("macro")
+    again.restore(thresholds.state(), 3)
+    for each in (thresholds, again):
+        each.decide_and_learn(scores, truth)
+    assert again.values.tolist() == thresholds.values.tolist()
+    for name, wrong in (("cut", BINS + 1), ("cut", -1), ("counts", -1.0), ("seen", -1)):
+        damaged = thresholds.state()
+        damaged[name].flat[0] = wrong
+        with pytest.raises(MarleneError, match="not the state of"):
+            again.restore(damaged, 3)
+
+
+@kernel
+def blended(state, said, used, truth, out):
+    for t in range(len(truth)):
+        for q in range(truth.shape[1]):
+            out[t, q] = blended_vote(state, said[t], used, q)
+        for q in range(truth.shape[1]):
+            for k in range(len(used)):
+                count_error(state, k, q, said[t, k, q], truth[t, q])
+
+
 def test_the_better_voice_counts_more():
     rng = np.random.default_rng(0)
     truth = (rng.random((400, 2)) < [0.1, 0.5]).astype(np.int8)
-    said = np.clip([truth * 0.5 + 0.25, 0.5 + 0.3 * rng.normal(size=truth.shape)], 0, 1)
-    said[1, 3, 0] = np.nan
-    votes = BlendedVotes(2)
-    votes.add_labels(2)
-    found = np.concatenate([votes.learn(said[:, :150], truth[:150]), votes.learn(said[:, 150:], truth[150:])])
+    said = np.clip([truth * 0.5 + 0.25, 0.5 + 0.3 * rng.normal(size=truth.shape)], 0, 1).transpose(1, 0, 2).copy()
+    state = Blend(np.full((2, 2, 2), FIRST_ERROR), np.ones((2, 2, 2)))
+    found = np.empty((400, 2))
+    blended(state, said, np.array([True, True]), truth, found)
     for q in range(2):
-        errors, examples = np.full((2, 2), 0.25), np.ones((2, 2))
+        voices = [Errors(), Errors()]
         for t in range(400):
-            weight = (1 / np.maximum((errors / examples).mean(axis=1), 1e-3)) ** 4
-            there = ~np.isnan(said[:, t, q])
-            assert found[t, q] == pytest.approx((weight * said[:, t, q])[there].sum() / weight[there].sum())
-            y = truth[t, q]
-            errors[there, y] = 0.999 * errors[there, y] + (said[there, t, q] - y) ** 2
-            examples[there, y] = 0.999 * examples[there, y] + 1
-    assert np.abs(found[-100:] - said[0, -100:]).max() < np.abs(found[-100:] - said[1, -100:]).max()
-
-
-@pytest.mark.parametrize("transfer", ["own", "gated", "full"])
-def test_the_gate_lets_in_who_serves_a_label_better_than_its_own(transfer):
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(400, 5)) * (rng.random((400, 5)) < 0.6)
-    Y = (X @ rng.normal(size=(5, 3)) > 0.3).astype(np.int8)
-    Y[200:] = np.roll(Y[200:], 1, axis=1)
-    model = Marlene(base=LinearBank(), transfer=transfer, drift="oracle")
-    foreign = 0
-    for t in range(len(X)):
-        if t == 200:
-            model.signal_drift([0, 1, 2])
-        if t > 20 and t % 7 == 0:
-            ensemble, found = model._ensemble, model.predict_proba_many(X[t : t + 1])[0]
-            active = ensemble.active
-            votes = ensemble.bank.votes(X[t], ensemble.members.classifier[active])
-            for q in range(3):
-                own = [ensemble.origins[h].label == q for h in active]
-                assert found[q] == pytest.approx(gated(ensemble.records[q][:, active].T, own, votes, transfer))
-                shares = {row["label"]: row["share"] for row in model.explain(q)}
-                foreign += any(share > 0 for label, share in shares.items() if label != q)
-        model.learn_many(X[t : t + 1], Y[t : t + 1])
-    rounds = 3 * len(range(21, 400, 7))
-    least, most = {"own": (0, 0), "gated": (3, rounds - 10), "full": (rounds - 10, rounds)}[transfer]
-    assert least <= foreign <= most
+            weights = [voice.weight() for voice in voices]
+            assert found[t, q] == pytest.approx(np.average(said[t, :, q], weights=weights))
+            for voice, p in zip(voices, said[t, :, q], strict=True):
+                voice.count(p, truth[t, q])
+    assert np.abs(found[-100:] - said[-100:, 0]).max() < np.abs(found[-100:] - said[-100:, 1]).max()
+    alone = np.empty((400, 2))
+    blended(Blend(np.full((2, 2, 2), FIRST_ERROR), np.ones((2, 2, 2))), said, np.array([False, True]), truth, alone)
+    assert alone == pytest.approx(said[:, 1])
