@@ -57,9 +57,14 @@ def test_scikit_learns_own_checks(estimator, check):
 
 
 @pytest.mark.parametrize("layout", [np.array, sp.csr_array, sp.csc_matrix, pd.DataFrame])
-@pytest.mark.parametrize(("method", "learner"), [("marlene", Marlene), ("br-marlene", BRMarlene)])
-def test_it_is_the_learner(layout, method, learner):
-    options = {"drift": "ddm", "resampling": "expected", "max_models": 9}
+@pytest.mark.parametrize(
+    ("method", "learner", "options"),
+    [
+        ("marlene", Marlene, {"base": "linear", "transfer": "own", "objective": "f1"}),
+        ("br-marlene", BRMarlene, {"drift": "ddm", "resampling": "expected", "max_models": 9}),
+    ],
+)
+def test_it_is_the_learner(layout, method, learner, options):
     model = MarleneClassifier(method, seed=4, options=options)
     plain = learner(seed=4, **options)
     for rows in (slice(0, 100), slice(100, 101), slice(101, 250)):
@@ -189,7 +194,7 @@ def test_classes_that_do_not_fit():
     with pytest.raises(MarleneError, match=r"Label 0 has 3 classes"):
         MarleneClassifier().partial_fit(X, Y, classes=[0, 1, 2])
     with pytest.raises(MarleneError, match="resampling must be one of"):
-        MarleneClassifier(options={"resampling": "never"}).fit(X, Y)
+        MarleneClassifier("br-marlene", options={"resampling": "never"}).fit(X, Y)
 
 
 def test_features_have_names_and_kinds():
@@ -219,7 +224,7 @@ def test_pipelines_clones_and_searches():
     copy = clone(pipeline)
     np.testing.assert_array_equal(copy.fit(X, Y).predict_proba(X), pipeline.predict_proba(X))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(pipeline)).predict_proba(X), pipeline.predict_proba(X))
-    grid = {"options": [{"drift": None}, {"drift": "ddm-oci"}], "seed": [1, 2]}
+    grid = {"options": [{"transfer": "own"}, {"transfer": "tracking"}], "seed": [1, 2]}
     search = GridSearchCV(MarleneClassifier(), grid, cv=2).fit(X, Y[:, 0])
     assert set(search.best_params_) == {"options", "seed"}
     assert not hasattr(clone(search.best_estimator_), "model_")
