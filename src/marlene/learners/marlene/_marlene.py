@@ -38,7 +38,7 @@ class Marlene(SavedLearner):
     the one with the smaller error of late counts more. Of each kind a label has several *candidates*: its own learner;
     a young one, which starts anew now and then; frozen snapshots of the learners of all labels; the learners of other
     streams. Their weights move with what each says of the label, so that the one that serves it best soon leads. A
-    candidate that holds more than half of the weight is *inherited*: the label's own learner becomes a copy of it and
+    candidate that holds nearly all of the weight is *inherited*: the label's own learner becomes a copy of it and
     goes on learning. If labels change places, each finds its concept again under another label's name.
 
     `predict_one` and `predict_many` compare P(label) with thresholds learnt online for an objective, not with 0.5.
