@@ -103,7 +103,8 @@ class Weights:
 
     def find_leaders(self):
         best = max(self.log.values())
-        leaders = [place for place in sorted(self.log) if self.log[place] > best - BEHIND][:LEADERS]
+        close = [place for place in sorted(self.log) if self.log[place] > best - BEHIND]
+        leaders = sorted(sorted(close, key=lambda place: -self.log[place])[:LEADERS])
         weight = {place: math.exp(self.log[place] - best) for place in leaders}
         total = sum(weight.values())
         self.share = {place: weight[place] / total for place in leaders}
@@ -249,6 +250,7 @@ class Tracker:
         target, source = self.streams[TARGET], self.streams[s]
         counts, shares = source.cuts.counts[label], source.cuts.shares[label]
         part = min(1.0, FEW_EXAMPLES / max(1.0, sum(map(sum, counts))))
+        target.cuts.cut[q] = source.cuts.cut[label]
         target.cuts.counts[q] = [[part * count for count in bins] for bins in counts]
         target.cuts.shares[q] = [[part * share for share in bins] for bins in shares]
         target.errors[q] = {k: errors.copy() for k, errors in source.errors[label].items()}

@@ -79,6 +79,7 @@ def _inherit_threshold(streams: Streams, stream: int, label: int, q: int) -> Non
         for b in range(BINS):
             total += streams.counts[stream, label, y, b]
     part = min(1.0, FEW_EXAMPLES / max(1.0, total))
+    streams.cut[TARGET, q] = streams.cut[stream, label]
     for y in range(2):
         for b in range(BINS):
             streams.counts[TARGET, q, y, b] = part * streams.counts[stream, label, y, b]

@@ -63,12 +63,23 @@ def _vote_share(weights: Weights, k: int, q: int, columns: int) -> None:
     best = -np.inf
     for h in range(columns):
         best = max(best, log[h])
-    count, total = 0, 0.0
+    count = 0
     for h in range(columns):
-        if log[h] > best - BEHIND and count < LEADERS:
-            leader[count], share[count] = h, math.exp(log[h] - best)
-            total += share[count]
-            count += 1
+        if log[h] > best - BEHIND:
+            place = count
+            if count < LEADERS:
+                count += 1
+            else:
+                place = 0
+                for j in range(1, LEADERS):
+                    place = j if log[leader[j]] <= log[leader[place]] else place
+                if log[h] <= log[leader[place]]:
+                    continue
+            leader[place] = h
+    total = 0.0
+    for j in range(count):
+        share[j] = math.exp(log[leader[j]] - best)
+        total += share[j]
     for j in range(count):
         share[j] /= total
     weights.leaders[k, q] = count
