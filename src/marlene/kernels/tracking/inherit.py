@@ -15,7 +15,10 @@ from marlene.kernels.tracking import state
 from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, TARGET
 from marlene.kernels.tracking.weights import (
     BEHIND,
+    FAMILIAR,
     NAMED,
+    PROVEN,
+    PROVEN_NAMED,
     UNNAMED,
     find_leaders,
     hand_over,
@@ -24,6 +27,7 @@ from marlene.kernels.tracking.weights import (
 )
 
 if TYPE_CHECKING:
+    from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import Growth, Kinds, Model, Rooms, Streams, Weights
 
 TAKEN_OVER = 0.9
@@ -169,30 +173,37 @@ def take_snapshot(model: Model, q: int) -> bool:
 
 
 @subkernel
-def _total_trust(streams: Streams) -> tuple[float, float]:
-    """Return the sum of the trust in all labels of sources, and the most."""
-    total = best = 0.0
+def _is_familiar(rooms: Rooms, stream: int, rows: Rows, row: int) -> bool:
+    """Tell whether a source has met enough of a row's inputs."""
+    met = 0
+    for j in range(rows.starts[row], rows.starts[row + 1]):
+        met += 1 if rooms.met[stream, rows.indices[j]] else 0
+    return bool(met >= FAMILIAR * (rows.starts[row + 1] - rows.starts[row]))
+
+
+@subkernel
+def _write_trust(model: Model, rows: Rows, row: int) -> None:
+    """Write how much every label of every source is to be trusted by target labels of other names."""
+    streams, trusted = model.streams, model.scratch.trusted
     for s in range(1, len(streams.labels)):
+        familiar = _is_familiar(model.rooms, s, rows, row)
         for label in range(streams.labels[s]):
-            trusted = trust(streams, s, label)
-            total += trusted
-            best = max(best, trusted)
-    return total, best
+            trusted[s, label] = trust(streams, s, label, PROVEN) if familiar else 0.0
+        trusted[s, streams.labels[s]] = 1.0 if familiar else 0.0
+
+
+@inlined
+def _named_trust(model: Model, s: int, q: int) -> float:
+    """Return the trust in the label of a source that has the name of target label q, 0 if there is none."""
+    label, streams = model.streams.same[s, q], model.streams
+    if label < 0 or model.scratch.trusted[s, streams.labels[s]] == 0.0:
+        return 0.0
+    return trust(streams, s, label, PROVEN_NAMED)
 
 
 @subkernel
-def _named_trust(streams: Streams, q: int) -> float:
-    """Return the most trust in a label of a source that has the name of target label q."""
-    best = 0.0
-    for s in range(1, len(streams.labels)):
-        if streams.same[s, q] >= 0:
-            best = max(best, trust(streams, s, streams.same[s, q]))
-    return best
-
-
-@subkernel
-def begin(model: Model) -> None:
-    """Give the target labels that have none yet their first weights, from what sources have learnt.
+def begin(model: Model, rows: Rows, row: int) -> None:
+    """Before a row, give the target labels that have none yet their first weights, from what sources have learnt.
 
     A tracker without snapshots takes nothing from sources either.
     """
@@ -200,19 +211,31 @@ def begin(model: Model) -> None:
     if len(model.growth.alive) == 0:
         return
     set_floors(weights, model.rooms, streams, model.growth)
-    total, best = _total_trust(streams)
+    _write_trust(model, rows, row)
+    total = best = 0.0
+    for s in range(1, len(streams.labels)):
+        for label in range(streams.labels[s]):
+            total += model.scratch.trusted[s, label]
+            best = max(best, model.scratch.trusted[s, label])
     for q in range(streams.labels[TARGET]):
-        if not weights.begun[q] and total > 0.0:
-            named = _named_trust(streams, q)
-            foreign = NAMED * named if named > 0.0 else UNNAMED * best
-            for k in range(KINDS):
-                if model.kinds.used[k]:
-                    _first_weights(model, k, q, foreign, total, named)
-            for s in range(1, len(streams.labels)):
-                label = streams.same[s, q]
-                if label >= 0 and 0.0 < named == trust(streams, s, label):
-                    _inherit_threshold(streams, s, label, q)
+        if not weights.begun[q]:
+            _begin_label(model, q, total, best)
         weights.begun[q] = True
+
+
+@subkernel
+def _begin_label(model: Model, q: int, total: float, best: float) -> None:
+    streams, named, giver = model.streams, 0.0, 0
+    for s in range(1, len(streams.labels)):
+        if _named_trust(model, s, q) > named:
+            named, giver = _named_trust(model, s, q), s
+    foreign = NAMED * named if named > 0.0 else UNNAMED * best
+    if foreign > 0.0:
+        for k in range(KINDS):
+            if model.kinds.used[k]:
+                _first_weights(model, k, q, foreign, total, named)
+    if named > 0.0:
+        _inherit_threshold(streams, giver, streams.same[giver, q], q)
 
 
 @subkernel
@@ -221,15 +244,15 @@ def _first_weights(model: Model, k: int, q: int, foreign: float, total: float, n
     weights, rooms, streams = model.weights, model.rooms, model.streams
     log = weights.log[k, q]
     log[q] = math.log(1.0 - foreign)
-    unnamed = 0.1 * foreign if named > 0.0 else foreign
+    unnamed = (1.0 - NAMED) * foreign if named > 0.0 else foreign
     for s in range(1, len(streams.labels)):
         for label in range(streams.labels[s]):
-            trusted = trust(streams, s, label)
+            trusted = model.scratch.trusted[s, label]
             if trusted > 0.0:
                 log[state.source_column(rooms, s, label)] = math.log(unnamed * trusted / total)
-        label = streams.same[s, q]
-        if label >= 0 and trust(streams, s, label) > 0.0:
+        same = _named_trust(model, s, q)
+        if same > 0.0:
             h = state.learner_column(rooms, s, q)
-            _copy(model.kinds, k, state.source_column(rooms, s, label), h, np.inf, 1.0)
-            log[h] = math.log(0.9 * foreign * trust(streams, s, label) / named)
+            _copy(model.kinds, k, state.source_column(rooms, s, streams.same[s, q]), h, np.inf, 1.0)
+            log[h] = math.log(NAMED * foreign * same / named)
     find_leaders(weights, k, q, rooms.first[len(rooms.first) - 1])

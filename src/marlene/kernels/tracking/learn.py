@@ -193,8 +193,8 @@ def _learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, t
 @kernel
 def predict_rows(model: Model, rows: Rows, probabilities: Floats) -> None:
     """Write P(label) of every target label for every row; if sources have learnt since, let labels begin first."""
-    if model.clock[state.STALE]:
-        begin(model)
+    if model.clock[state.STALE] and len(rows.starts) > 1:
+        begin(model, rows, 0)
     for row in range(len(rows.starts) - 1):
         _vote(model, rows, row, probabilities[row])
 
@@ -210,7 +210,7 @@ def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Blo
     while row < len(rows.starts) - 1 and clock[state.EVENTS] + KINDS * n_labels <= len(model.events):
         truth = block.truth[row]
         if clock[state.STALE]:
-            begin(model)
+            begin(model, rows, row)
             clock[state.STALE] = 0
         _vote(model, rows, row, probabilities)
         if len(block.probabilities) > 0:

@@ -141,13 +141,17 @@ class Growth(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), and for labels."""
+    """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), for labels; and trust.
+
+    `trusted`: how much labels of sources are trusted, and after them whether the source is trusted at all.
+    """
 
     score: Floats
     logs: Floats
     said: Floats
     slopes: Floats
     lesson: Labels
+    trusted: Floats
 
 
 class Model(NamedTuple):

@@ -43,8 +43,11 @@ NAMED = 0.9
 """The first weight of a source's label of the same name, if it is to be trusted."""
 UNNAMED = 0.1
 """The first weight of all labels of sources together, if they are to be trusted."""
-PROVEN = 2.5
-"""By how many standard errors a source must tell its own positive examples from its negative ones."""
+PROVEN, PROVEN_NAMED = 2.5, 1.0
+"""By how many standard errors a source must tell its own positive examples from its negative ones, to be trusted; less
+is asked for the target's label of the same name."""
+FAMILIAR = 0.5
+"""The share of an example's inputs that a source must have met to be trusted from the start."""
 GOOD = 0.2
 """The area under the ROC curve, above one half, from which on a source is trusted fully."""
 
@@ -135,7 +138,7 @@ def hand_over(weights: Weights, k: int, q: int, giver: int, heir: int) -> None:
 
 
 @subkernel
-def trust(streams: Streams, stream: int, label: int) -> float:
+def trust(streams: Streams, stream: int, label: int, proven: float) -> float:
     """Return from 0 to 1 how well a source tells the positive examples of its label from the negative ones.
 
     This is the area under the ROC curve above one half, from the counts of scores; 0 unless it is significant.
@@ -150,7 +153,7 @@ def trust(streams: Streams, stream: int, label: int) -> float:
         return 0.0
     area = above / (positives * negatives) - 0.5
     error = math.sqrt((positives + negatives + 1.0) / (12.0 * positives * negatives))
-    return min(1.0, area / GOOD) if area > PROVEN * error else 0.0
+    return min(1.0, area / GOOD) if area > proven * error else 0.0
 
 
 @subkernel
@@ -162,7 +165,7 @@ def set_floors(weights: Weights, rooms: Rooms, streams: Streams, growth: Growth)
             count += 1 if growth.alive[slot, q] else 0
     for stream in range(1, len(streams.labels)):
         for label in range(streams.labels[stream]):
-            count += 1 if trust(streams, stream, label) > 0.0 else 0
+            count += 1 if trust(streams, stream, label, PROVEN) > 0.0 else 0
     floor = math.log(SHARE * OTHERS_PRIOR / count) if count > 0 else ABSENT
     for k in range(KINDS):
         for slot in range(len(growth.alive)):
@@ -170,5 +173,5 @@ def set_floors(weights: Weights, rooms: Rooms, streams: Streams, growth: Growth)
                 weights.floor[k, snapshot_column(rooms, slot, q)] = floor if growth.alive[slot, q] else ABSENT
         for stream in range(1, len(streams.labels)):
             for label in range(streams.labels[stream]):
-                trusted = trust(streams, stream, label) > 0.0
+                trusted = trust(streams, stream, label, PROVEN) > 0.0
                 weights.floor[k, source_column(rooms, stream, label)] = floor if trusted else ABSENT

@@ -236,14 +236,14 @@ class Tracker:
             kinds = Kinds(naive[0], naive[1], logistic[0], logistic[1], used)
             met, seen, times, mean, squares = self._scales
             rooms = Rooms(self.bank.numeric, met, seen, times, mean, squares, self._first, self._block)
-            n_columns, most = int(self._first[-1]), self._streams.examples.shape[1]
+            sizes = int(self._first[-1]), *self._streams.examples.shape[:2]
             self._model = Model(
                 kinds,
                 rooms,
                 self._streams,
                 self._weights,
                 self._growth,
-                _new_scratch(n_columns, most),
+                _new_scratch(*sizes),
                 self._events,
                 self._clock,
             )
@@ -272,11 +272,11 @@ class Tracker:
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of all target labels for every row."""
         model = self.model()
-        n_columns, most = int(self._first[-1]), self._streams.examples.shape[1]
+        sizes = int(self._first[-1]), *self._streams.examples.shape[:2]
         if self._clock[layout.STALE] and not self._weights.begun[: len(self.labels[0])].all():
             model = _copied(model)  # labels begin, but only for this prediction
         else:
-            model = model._replace(scratch=_new_scratch(n_columns, most), clock=np.zeros_like(self._clock))
+            model = model._replace(scratch=_new_scratch(*sizes), clock=np.zeros_like(self._clock))
         predict_rows(model, self.bank.inputs(rows), probabilities)
 
     def decide(self, probabilities: Floats) -> Labels:
@@ -441,13 +441,14 @@ def _no_growth(labels: int, slots: int) -> Growth:
     )
 
 
-def _new_scratch(columns: int, labels: int) -> Scratch:
+def _new_scratch(columns: int, streams: int, labels: int) -> Scratch:
     return Scratch(
         np.zeros((KINDS, columns)),
         np.zeros((KINDS, 2, columns)),
         np.zeros((KINDS, labels)),
         np.zeros(labels),
         np.zeros(labels, np.int8),
+        np.zeros((streams, labels + 1)),
     )
 
 
