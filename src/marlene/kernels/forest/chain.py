@@ -130,7 +130,7 @@ def _predict_row(links: Links, plain: Example, learning: bool, truth: Labels, ou
         scratch.predicted[j] = votes[1] > votes[0]
         scratch.shown[j] = scratch.predicted[j] if truth[label] < 0 else truth[label]
         if scratch.predicted[j] == 1:
-            known = _show(scratch, chain.label_column[chain.label[j]], known)
+            known = _show(scratch, chain.label_column[label], known)
     _hide(scratch, len(plain.indices), known)
 
 

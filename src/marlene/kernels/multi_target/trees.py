@@ -228,7 +228,7 @@ def _learn(tree: TargetTrees, node: int, rows: Rows, row: int, truth: Labels, we
 
 
 @kernel
-def numeric_inputs(tree: TargetTrees) -> Ints:
+def _numeric_inputs(tree: TargetTrees) -> Ints:
     """Return the numeric inputs. Compiling `np.flatnonzero` takes longer."""
     found = np.empty(len(tree.place), np.int64)
     count = 0
@@ -258,7 +258,7 @@ def run_tree(
     work = TreeWork(
         settings,
         np.zeros(n_inputs),
-        numeric_inputs(tree),
+        _numeric_inputs(tree),
         np.zeros(n_inputs + 1, np.int64),
         np.zeros(n_inputs + 1),
         np.zeros(1, np.int64),
