@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -133,8 +134,19 @@ def test_with_transfer_own_a_source_changes_nothing():
 
 
 @pytest.mark.parametrize("data", ["yeast", "words"])
-def test_an_archive_of_noise_changes_nothing(data, yeast):
+def test_an_archive_of_noise_costs_little(data, yeast):
+    stream = yeast if data == "yeast" else words(1000)
+    costs = []
+    for seed in (1, 2, 3):
+        archive, target = stream.halves("noise", seed)
+        costs.append(figures(Marlene(), target) - figures(Marlene(), target, sources=[archive]))
+    assert np.mean(costs) < 0.02
+
+
+@pytest.mark.parametrize("data", ["yeast", "words"])
+def test_an_archive_of_noise_under_other_names_changes_nothing(data, yeast):
     archive, target = (yeast if data == "yeast" else words(1000)).halves("noise")
+    archive = replace(archive, labels=tuple(f"old {label}" for label in archive.labels))
     with_it, alone = prequential(Marlene(), target, sources=[archive]), prequential(Marlene(), target)
     assert np.array_equal(with_it.proba, alone.proba)
     assert np.array_equal(with_it.pred, alone.pred)

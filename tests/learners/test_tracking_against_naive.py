@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from marlene.banks import LinearBank, NaiveBayesBank
 from marlene.kernels.tracking.state import BAYES, LINEAR
+from marlene.kernels.tracking.weights import PROVEN, PROVEN_NAMED
 from marlene.learners import Marlene
 from marlene.learners.marlene._decisions import OBJECTIVES, threshold_of
 from marlene.learners.marlene._tracker import SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
@@ -200,6 +201,39 @@ def test_sources_of_the_same_and_of_other_names():
         twins.learn(X[t], known[t])
     assert SOURCE in twins.compare()
     assert twins.roles >= {WARM, SOURCE, "own"}
+
+
+def test_of_a_source_of_the_same_name_less_is_asked():
+    rng = np.random.default_rng(10)
+    twins = Twins()
+    X, Y = words(rng, 300, 2)
+    learn_all(twins, X[:60], [{"a": bool(row[0])} for row in Y[:60]], "little")
+    source = twins.naive.streams[1]
+    assert source.trust(0, PROVEN) == 0
+    assert 0 < source.trust(0, PROVEN_NAMED) < 1
+    learn_all(twins, X[60:], truths(rng, Y[60:], "ac"))
+    twins.compare()
+    assert WARM in twins.roles
+
+
+def test_a_source_that_knows_other_inputs_is_not_trusted_at_first():
+    rng = np.random.default_rng(6)
+    twins = Twins()
+    X, Y = words(rng, 700, 3)
+    other = [{f"other {name}": True for name in x} | {"w0": False} for x in X]
+    known = truths(rng, Y, "abc", 0.0)
+    learn_all(twins, X[:300], known[:300], "archive")
+    half = {"w1": True, "w2": True, "w3": None, "new": True, "other w1": True}  # the gap was met
+    assert not twins.naive.streams[1].is_familiar(dict.fromkeys(["w1", "new", "newer"], 1.0))
+    for x, y in zip(other[300:310], known[300:310], strict=True):
+        twins.learn(x, {"a": y["a"]})
+    assert twins.roles == {"own"}
+    assert twins.model._tracker._weights.begun[:1].all()
+    twins.learn(half, {"b": True})
+    twins.learn({"w5": True}, {"c": True})
+    learn_all(twins, X[310:600], known[310:600])
+    twins.compare()
+    assert twins.roles >= {WARM, "own"}
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -24,12 +24,14 @@ from marlene.kernels.tracking.learn import SUREST
 from marlene.kernels.tracking.state import BAYES, LEADERS
 from marlene.kernels.tracking.weights import (
     BEHIND,
+    FAMILIAR,
     GOOD,
     LARGEST_CLASS_WEIGHT,
     NAMED,
     OTHERS_PRIOR,
     OWN_PRIOR,
     PROVEN,
+    PROVEN_NAMED,
     RATE,
     SHARE,
     UNNAMED,
@@ -81,7 +83,7 @@ class Stream:
         positive = (self.examples[q][1] + 1) / (sum(self.examples[q]) + 2)
         return 0.5 / (positive if y else 1 - positive)
 
-    def trust(self, q):
+    def trust(self, q, proven):
         """Return the area under the ROC curve above one half, in parts of a good one, if it is significant."""
         negative, positive = self.cuts.counts[q]
         n, p = sum(negative), sum(positive)
@@ -90,7 +92,11 @@ class Stream:
         wins = sum(positive[b] * (sum(negative[:b]) + negative[b] / 2) for b in range(BINS))
         area = wins / (n * p) - 0.5
         error = math.sqrt((n + p + 1) / (12 * n * p))
-        return min(1.0, area / GOOD) if area > PROVEN * error else 0.0
+        return min(1.0, area / GOOD) if area > proven * error else 0.0
+
+    def is_familiar(self, row):
+        """Tell whether enough inputs of a row were met."""
+        return len(self.scales.met & row.keys()) >= FAMILIAR * len(row)
 
 
 class Weights:
@@ -194,7 +200,7 @@ class Tracker:
         """Return P(label) and the predictions, with labels that have not begun as if they did."""
         trial = self if all(self.begun) else copy.deepcopy(self)
         if trial is not self:
-            trial.begin()
+            trial.begin(row)
         probabilities = trial.vote(row)[1]
         return probabilities, trial.streams[TARGET].cuts.decide(probabilities)
 
@@ -203,48 +209,52 @@ class Tracker:
         name, labels = self.streams[TARGET].labels[q], self.streams[s].labels
         return labels.index(name) if name in labels else None
 
-    def trusted(self):
-        """Return the trust in all labels of sources that are to be trusted."""
-        if self.slots == 0:
-            return {}
-        every = {
-            (s, label): stream.trust(label)
-            for s, stream in enumerate(self.streams)
-            for label in range(len(stream.labels))
-            if s != TARGET
-        }
+    def trusted(self, sources):
+        """Return the trust in all labels of these sources that are to be trusted by labels of other names."""
+        every = {(s, q): self.streams[s].trust(q, PROVEN) for s in sources for q in range(len(self.streams[s].labels))}
         return {pair: trust for pair, trust in every.items() if trust > 0}
 
+    def namesakes(self, sources, q):
+        """Return for these sources the trust in the label that has the name of target label q, if there is any."""
+        labels = {s: self.same(s, q) for s in sources}
+        every = {s: self.streams[s].trust(label, PROVEN_NAMED) for s, label in labels.items() if label is not None}
+        return {s: trust for s, trust in every.items() if trust > 0}
+
+    def sources(self):
+        """Return the numbers of the sources, if anything is taken from them."""
+        return range(1, len(self.streams)) if self.slots else []
+
     def set_floors(self):
-        others = [*self.alive, *((s, 1, label) for s, label in self.trusted())]
+        others = [*self.alive, *((s, 1, label) for s, label in self.trusted(self.sources()))]
         self.floors = {place: math.log(SHARE * OTHERS_PRIOR / len(others)) for place in others}
 
-    def begin(self):
+    def begin(self, row):
+        """Let labels begin that have not; only sources that know the inputs of the row count."""
         self.set_floors()
-        trusted = self.trusted()
+        familiar = [s for s in self.sources() if self.streams[s].is_familiar(row)]
         for q in range(len(self.begun)):
-            if not self.begun[q] and trusted:
-                self.first_weights(q, trusted)
+            if not self.begun[q]:
+                self.first_weights(q, self.trusted(familiar), self.namesakes(familiar, q))
             self.begun[q] = True
 
-    def first_weights(self, q, trusted):
-        sources = range(1, len(self.streams))
-        namesakes = {(s, self.same(s, q)) for s in sources} & set(trusted)
-        most = max((trusted[pair] for pair in namesakes), default=0.0)
-        foreign = NAMED * most if namesakes else UNNAMED * max(trusted.values())
+    def first_weights(self, q, trusted, namesakes):
+        most = max(namesakes.values(), default=0.0)
+        foreign = NAMED * most if namesakes else UNNAMED * max(trusted.values(), default=0.0)
+        if foreign == 0:
+            return
         for k in self.make:
             weights = self.weights[k, q]
             weights.log[TARGET, 0, q] = math.log(1 - foreign)
             for (s, label), trust in trusted.items():
-                part = (0.1 if namesakes else 1.0) * foreign * trust / sum(trusted.values())
+                part = (1 - NAMED if namesakes else 1.0) * foreign * trust / sum(trusted.values())
                 weights.log[s, 1, label] = math.log(part)
-            for s, label in namesakes:
-                self.models[k, (s, 0, q)] = self.models[k, (s, 1, label)].copy()
-                weights.log[s, 0, q] = math.log(0.9 * foreign * trusted[s, label] / most)
+            for s, trust in namesakes.items():
+                self.models[k, (s, 0, q)] = self.models[k, (s, 1, self.same(s, q))].copy()
+                weights.log[s, 0, q] = math.log(NAMED * foreign * trust / most)
             weights.find_leaders()
-        for s, label in sorted(namesakes):
-            if trusted[s, label] == most:
-                self.inherit_threshold(s, label, q)
+        if namesakes:
+            giver = max(namesakes, key=namesakes.get)
+            self.inherit_threshold(giver, self.same(giver, q), q)
 
     def inherit_threshold(self, s, label, q):
         target, source = self.streams[TARGET], self.streams[s]
@@ -280,7 +290,7 @@ class Tracker:
 
     def learn(self, row, truth, found=None):
         """Learn a row of the target; `found`: the probabilities to choose thresholds by, if not those voted here."""
-        self.begin()
+        self.begin(row)
         target = self.streams[TARGET]
         odds = {(k, place): self.odds(k, place, row) for k, place in self.models}
         said, probabilities = self.vote(row)
