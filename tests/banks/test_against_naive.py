@@ -35,9 +35,10 @@ def as_inputs(x):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(3))
-def test_naive_bayes(seed, weighted):
+@pytest.mark.parametrize(("seed", "offset"), [(0, 0.0), (1, 0.0), (2, 0.0), (3, 1e5)])
+def test_naive_bayes(seed, offset, weighted):
     X, y, weights = examples(150, seed)
+    X[:, 0] += offset
     bank = NaiveBayesBank(smoothing=0.3, pseudo_examples=4.0, weighted=weighted)
     bank.add_features(KINDS)
     ids = bank.add(2)

@@ -128,6 +128,22 @@ def test_a_missing_feature_says_nothing_to_naive_bayes():
 
 
 @both
+def test_numbers_far_from_zero_count_as_much(kind):
+    rng = np.random.default_rng(0)
+    near, far = kind(), kind()
+    for bank in (near, far):
+        bank.add_features([0])
+        bank.add()
+    for y in (0, 1) * 100:
+        x = round(rng.normal(y, 1), 3)
+        for bank, offset in ((near, 1e-3), (far, 1e8)):
+            bank.learn([0], np.array([x + offset]), y)
+    for x in (-2.0, 0.5, 3.0):
+        assert far.votes(np.array([x + 1e8])) == pytest.approx(near.votes(np.array([x + 1e-3])), abs=1e-6)
+    assert abs(np.subtract(*far.votes(np.array([1e8 + 3.0]))[0])) > 0.5
+
+
+@both
 def test_rows_of_features_become_rows_of_inputs(kind):
     bank = kind()
     bank.add_features([0, 4, 2])

@@ -305,4 +305,4 @@ class InputBank:
 
 def _no_scales() -> Scales:
     nothing = np.zeros(0)
-    return Scales(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(2, np.int64), nothing, nothing, nothing)
+    return Scales(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(2, np.int64), *4 * (nothing,))

@@ -58,7 +58,8 @@ class Bayes(NamedTuple):
     mean, squares
         Of the values of numeric inputs: the mean and the sum of squared deviations (numeric inputs × 2 × classifiers).
     curve
-        The log odds of a value x of a numeric input are c₀ + c₁x + c₂x² (numeric inputs × 3 × classifiers).
+        The log odds of a value of a numeric input are c₀ + c₁x + c₂x² at x from its `Scales.origin` (numeric inputs × 3
+        × classifiers).
     examples
         Examples of each class, or their weight.
     weights
@@ -106,6 +107,7 @@ def bayes_scores(
             out[h] += gain[h]
         i = scales.numeric[slot]
         if i != PRESENCE and is_dense(scales, i):
+            x -= scales.origin[i]
             c0, c1, c2, square = bank.curve[i, 0], bank.curve[i, 1], bank.curve[i, 2], x * x
             for h in range(first, stop):
                 out[h] += c0[h] + c1[h] * x + c2[h] * square
@@ -193,6 +195,7 @@ def _fit_curve(bank: Bayes, settings: BayesSettings, scales: Scales, i: int, h: 
     """Write the log ratio of the two Gaussians, each shrunk towards that of all values."""
     m1, v1 = _shrunk(bank, settings, scales, i, h, 1, c1)
     m0, v0 = _shrunk(bank, settings, scales, i, h, 0, c0)
+    m1, m0 = m1 - scales.origin[i], m0 - scales.origin[i]
     bank.curve[i, 0, h] = 0.5 * (math.log(v0 / v1) + m0 * m0 / v0 - m1 * m1 / v1)
     bank.curve[i, 1, h] = m1 / v1 - m0 / v0
     bank.curve[i, 2, h] = 0.5 * (1.0 / v0 - 1.0 / v1)

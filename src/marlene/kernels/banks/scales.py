@@ -35,6 +35,8 @@ class Scales(NamedTuple):
         How many examples there were, and how many inputs were met.
     times, mean, squares
         Of every numeric input: how often it was not zero, the mean, and the sum of squared deviations from it.
+    origin
+        The first value of every numeric input. Curves are kept relative to it: far from zero they would be inexact.
     """
 
     numeric: Ints
@@ -43,6 +45,7 @@ class Scales(NamedTuple):
     times: Floats
     mean: Floats
     squares: Floats
+    origin: Floats
 
 
 @subkernel
@@ -58,6 +61,8 @@ def observe_row(scales: Scales, rows: Rows, row: int) -> None:
             scales.met[slot] = True
             scales.seen[1] += 1
         if i != PRESENCE:
+            if scales.times[i] == 0.0:
+                scales.origin[i] = x
             scales.times[i] += 1.0
             difference = x - scales.mean[i]
             scales.mean[i] += difference / scales.times[i]

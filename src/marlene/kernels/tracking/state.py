@@ -58,6 +58,7 @@ class Rooms(NamedTuple):
     times: Floats
     mean: Floats
     squares: Floats
+    origin: Floats
     first: Ints
     block: int
 
@@ -179,7 +180,13 @@ class Block(NamedTuple):
 def scales_of(rooms: Rooms, room: int) -> Scales:
     """Return the scales of a room."""
     return Scales(
-        rooms.numeric, rooms.met[room], rooms.seen[room], rooms.times[room], rooms.mean[room], rooms.squares[room]
+        rooms.numeric,
+        rooms.met[room],
+        rooms.seen[room],
+        rooms.times[room],
+        rooms.mean[room],
+        rooms.squares[room],
+        rooms.origin[room],
     )
 
 

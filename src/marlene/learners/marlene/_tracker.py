@@ -72,6 +72,7 @@ class ScaleArrays(NamedTuple):
     times: Floats
     mean: Floats
     squares: Floats
+    origin: Floats
 
 
 class Clock(NamedTuple):
@@ -234,8 +235,8 @@ class Tracker:
             naive = (bayes.arrays, bayes.parameters) if bayes else NO_BAYES
             logistic = (linear.arrays, linear.parameters) if linear else NO_LINEAR
             kinds = Kinds(naive[0], naive[1], logistic[0], logistic[1], used)
-            met, seen, times, mean, squares = self._scales
-            rooms = Rooms(self.bank.numeric, met, seen, times, mean, squares, self._first, self._block)
+            met, seen, times, mean, squares, origin = self._scales
+            rooms = Rooms(self.bank.numeric, met, seen, times, mean, squares, origin, self._first, self._block)
             sizes = int(self._first[-1]), *self._streams.examples.shape[:2]
             self._model = Model(
                 kinds,
@@ -399,6 +400,7 @@ def _no_scales(rooms: int, inputs: int, numbers: int) -> tuple[Any, ...]:
     return (
         np.zeros((rooms, inputs), np.bool_),
         np.zeros((rooms, 2), np.int64),
+        np.zeros(shape),
         np.zeros(shape),
         np.zeros(shape),
         np.zeros(shape),
