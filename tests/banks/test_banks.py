@@ -93,6 +93,25 @@ def test_damaged_states_are_refused(kind):
 
 
 @both
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        *((name, value) for name in ("times", "mean", "squares", "origin") for value in (np.nan, np.inf)),
+        ("times", -1.0),
+        ("squares", -1.0),
+        ("seen", -1),
+    ],
+)
+def test_impossible_scales_are_refused(kind, name, wrong):
+    bank = trained(kind)
+    state = bank.state()
+    damaged = state[f"scales.{name}"].copy()
+    damaged[0] = wrong
+    with pytest.raises(MarleneError, match=r"not the state of .* its features"):
+        kind.from_state(state | {f"scales.{name}": damaged}, bank.settings())
+
+
+@both
 def test_what_is_wrong_is_said(kind):
     bank = trained(kind)
     for call, said in [

@@ -287,7 +287,7 @@ class InputBank:
         return bank
 
     def _refuse_impossible(self) -> None:
-        """Refuse inputs that would lead kernels outside the arrays."""
+        """Refuse inputs that would lead kernels outside the arrays, and impossible scales."""
         numeric, n_inputs = self._scales.numeric, len(self._scales.numeric)
         last = self._first + np.maximum(1, self._kinds - 1)
         fine = (
@@ -298,6 +298,8 @@ class InputBank:
             and self._scales.met.shape == numeric.shape
             and int(self._scales.met.sum()) == int(self._scales.seen[1])
             and all(array.shape == self._scales.times.shape for array in self._scales[3:])
+            and all(bool(np.isfinite(array).all()) for array in self._scales[3:])
+            and all(bool((array >= 0).all()) for array in (self._scales.seen, self._scales.times, self._scales.squares))
         )
         if not fine:
             raise MarleneError(f"not the state of a {self.name} bank, or damaged: its features")
