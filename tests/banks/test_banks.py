@@ -147,6 +147,23 @@ def test_a_missing_feature_says_nothing_to_naive_bayes():
 
 
 @both
+def test_what_was_never_met_says_nothing_when_it_is_missing(kind):
+    rng = np.random.default_rng(0)
+    bank = kind()
+    bank.add_features([2, 3, 2])
+    bank.add()
+    for _ in range(100):
+        x = np.array([rng.random() < 0.4, rng.integers(0, 3), 0])
+        bank.learn([0], x, int(rng.random() < 0.05))
+    x = np.array([1.0, np.nan, 0.0])
+    before = bank.votes(x)
+    assert np.array_equal(bank.votes(np.array([1.0, np.nan, np.nan])), before)
+    bank.widen(1, 50)
+    assert np.array_equal(bank.votes(x), before)
+    assert not np.array_equal(bank.votes(np.array([1.0, 1.0, 0.0])), before)
+
+
+@both
 def test_numbers_far_from_zero_count_as_much(kind):
     rng = np.random.default_rng(0)
     near, far = kind(), kind()

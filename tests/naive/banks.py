@@ -131,7 +131,8 @@ class NaiveBayes:
         known = 0
         for slot, x in row.items():
             if math.isnan(x):
-                total -= math.log(self.lacking(1, slot)) - math.log(self.lacking(0, slot))
+                if slot in self.scales.met:
+                    total -= math.log(self.lacking(1, slot)) - math.log(self.lacking(0, slot))
                 continue
             known += 1
             total += self.gain.get(slot, 0.0)

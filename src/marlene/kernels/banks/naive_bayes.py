@@ -98,6 +98,8 @@ def bayes_scores(
     for j in range(rows.starts[row], rows.starts[row + 1]):
         slot, x = rows.indices[j], rows.values[j]
         if math.isnan(x):
+            if not scales.met[slot]:  # nor is it among the absent ones
+                continue
             for h in range(first, stop):
                 out[h] -= _log_absent(bank, settings, slot, 1, h) - _log_absent(bank, settings, slot, 0, h)
             continue
