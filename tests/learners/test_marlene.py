@@ -14,6 +14,7 @@ from marlene.evaluation import prequential
 from marlene.kernels.ensemble.thresholds import BINS
 from marlene.kernels.tracking.inherit import LEAST_EXAMPLES
 from marlene.kernels.tracking.state import KINDS, LEADERS
+from marlene.kernels.tracking.weights import OWN_PRIOR, YOUNG_PRIOR
 from marlene.learners import create
 from marlene.learners.marlene._tracker import OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
 from marlene.sklearn import MarleneClassifier
@@ -221,6 +222,26 @@ def test_false_alarms_cost_little():
         found.append((np.concatenate(parts)[800:] == stream.Y[800:]).mean())
     assert sum(giver is None for times in alarmed.concepts().values() for giver in times.values()) == 5 * 4
     assert found[1] > found[0] - 0.02
+
+
+def test_after_a_signal_all_candidates_have_their_prior_weights_at_once():
+    old, target = words(800).halves("same")
+    model = Marlene()
+    for stream, name in ((old, "old"), (target, None)):
+        model.declare(stream.features, stream.labels, stream=name)
+    model.learn_many(old.X, old.Y, stream="old")
+    model.learn_many(target.X, target.Y)
+    label = target.labels[0]
+    before = model.predict_proba_many(target.X[:5])
+    model.signal_drift([label])
+    for base in ("naive-bayes", "linear"):
+        shares = {row["role"]: row["share"] for row in model.explain(label) if row["base"] == base}
+        assert shares[WARM] == pytest.approx(shares[OWN])
+        assert shares[YOUNG] == pytest.approx(shares[OWN] * YOUNG_PRIOR / OWN_PRIOR)
+    after = model.predict_proba_many(target.X[:5])
+    assert (after[:, 0] != before[:, 0]).all()
+    assert np.array_equal(after[:, 1:], before[:, 1:])
+    assert np.array_equal(model.test_then_train(target.X[:1], target.Y[:1]), after[:1])
 
 
 def test_a_signal_lets_a_new_concept_be_learnt_sooner():

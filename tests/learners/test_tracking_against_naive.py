@@ -106,6 +106,7 @@ class Twins:
     def signal(self, label):
         self.model.signal_drift([label])
         self.naive.signal(self.naive.streams[0].labels.index(label))
+        self.compare()
 
     def compare(self):
         """Compare who inherited when from whom, and who votes."""

@@ -393,8 +393,10 @@ class Tracker:
         for k in self.make:
             weights = self.weights[k, q]
             first = {place: floor - math.log(SHARE) for place, floor in self.floors.items()}
-            first |= {(TARGET, 0, q): math.log(OWN_PRIOR), (TARGET, 1, q): math.log(YOUNG_PRIOR)}
-            weights.log |= {place: weights.total + part for place, part in first.items()}
+            learners = {(room, 0, q) for room in range(len(self.streams))} & weights.log.keys()
+            first |= dict.fromkeys(learners, math.log(OWN_PRIOR)) | {(TARGET, 1, q): math.log(YOUNG_PRIOR)}
+            weights.log = {place: weights.total + part for place, part in first.items()}
+            weights.find_leaders()
         self.young[q] = [0, 0]
         self.start((TARGET, 1, q))
         self.events.append((self.streams[TARGET].seen, q, -1, None))

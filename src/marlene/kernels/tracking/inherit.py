@@ -9,7 +9,7 @@ import numpy as np
 
 from marlene.kernels.banks.linear import linear_clear, linear_copy
 from marlene.kernels.banks.naive_bayes import bayes_clear, bayes_copy
-from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble.thresholds import BINS
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, TARGET
@@ -17,9 +17,12 @@ from marlene.kernels.tracking.weights import (
     BEHIND,
     FAMILIAR,
     NAMED,
+    OWN_PRIOR,
     PROVEN,
     PROVEN_NAMED,
+    SHARE,
     UNNAMED,
+    YOUNG_PRIOR,
     find_leaders,
     hand_over,
     set_floors,
@@ -142,6 +145,31 @@ def renew_young(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, q:
         if kinds.used[k]:
             _withdraw(weights, k, q, h, q, rooms.first[len(rooms.first) - 1])
             weights.log[k, q, h] = weights.total[k, q] - 3.0 * BEHIND
+
+
+@subkernel
+def _set_priors(weights: Weights, rooms: Rooms, k: int, q: int) -> None:
+    """Give all candidates of a label their prior weights again; those that have none are candidates no more."""
+    log, floor, total = weights.log[k, q], weights.floor[k], weights.total[k, q]
+    for room in range(len(rooms.first) - 1):
+        h = state.learner_column(rooms, room, q)
+        if log[h] > ABSENT:
+            log[h] = total + math.log(OWN_PRIOR)
+        blocks = 2 if room == TARGET else 1
+        for h in range(rooms.first[room] + blocks * rooms.block, rooms.first[room + 1]):
+            log[h] = total + floor[h] - math.log(SHARE) if floor[h] > ABSENT else ABSENT
+    log[state.young_column(rooms, q)] = total + math.log(YOUNG_PRIOR)
+    find_leaders(weights, k, q, rooms.first[len(rooms.first) - 1])
+
+
+@kernel
+def begin_concept(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, q: int) -> None:
+    """Let a label begin a new concept: weights as at the beginning, and a young learner that knows nothing."""
+    for k in range(KINDS):
+        if kinds.used[k]:
+            _set_priors(weights, rooms, k, q)
+    growth.young[q, 0] = growth.young[q, 1] = 0
+    _clear(kinds, state.young_column(rooms, q))
 
 
 @subkernel

@@ -11,6 +11,7 @@ from marlene.banks._bank import NO_BAYES, NO_LINEAR
 from marlene.kernels.banks.scales import PRESENCE
 from marlene.kernels.ensemble.thresholds import BINS, Thresholds, decide
 from marlene.kernels.tracking import state as layout
+from marlene.kernels.tracking.inherit import begin_concept
 from marlene.kernels.tracking.learn import learn_source_rows, learn_target_rows, predict_rows
 from marlene.kernels.tracking.state import (
     ABSENT,
@@ -28,7 +29,6 @@ from marlene.kernels.tracking.state import (
     Streams,
     Weights,
 )
-from marlene.kernels.tracking.weights import OWN_PRIOR, SHARE, YOUNG_PRIOR
 from marlene.learners.marlene._decisions import FIRST_ERROR, threshold_of
 
 if TYPE_CHECKING:
@@ -299,16 +299,8 @@ class Tracker:
 
     def signal(self, label: int) -> None:
         """Take note that a target label begins a new concept: all candidates get their prior weights again."""
-        weights, block = self._weights, self._block
-        candidates = weights.floor > ABSENT
-        for k in range(KINDS):
-            log, total = weights.log[k, label], weights.total[k, label]
-            log[candidates[k]] = total + weights.floor[k, candidates[k]] - np.log(SHARE)
-            log[label] = total + np.log(OWN_PRIOR)
-            log[block + label] = total + np.log(YOUNG_PRIOR)
-        self._growth.young[label] = 0
-        for array in (array for bank in self.banks for array in bank.arrays):
-            array[..., block + label] = 0.0
+        model = self.model()
+        begin_concept(model.kinds, model.weights, model.rooms, model.growth, label)
         self.events.append(Event(int(self._streams.seen[0]), label, -1, None))
 
     def shares(self, label: int) -> list[tuple[int, Place, float]]:
