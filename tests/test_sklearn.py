@@ -1,6 +1,8 @@
 """The methods as estimators of scikit-learn."""
 
+import ast
 import pickle
+import re
 import subprocess
 import sys
 
@@ -234,3 +236,10 @@ def test_without_scikit_learn_the_error_names_the_extra():
     code = "import sys; sys.modules['sklearn'] = None; import marlene.sklearn"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert 'marlene.sklearn needs the package sklearn: pip install "marlene[sklearn]"' in done.stderr
+
+
+def test_the_parameters_in_the_docstring_are_those_of_the_default_method():
+    (example,) = re.findall(r"``({.*})``", MarleneClassifier.__doc__)
+    options = ast.literal_eval(example)
+    model = MarleneClassifier(options=options).fit([[1.0], [2.0]] * 5, [0, 1] * 5)
+    assert {name: getattr(model.model_, name) for name in options} == options
