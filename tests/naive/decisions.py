@@ -2,7 +2,7 @@
 
 import math
 
-from marlene.kernels.ensemble.blend import MEMORY, SMALLEST_ERROR
+from marlene.kernels.ensemble.blend import MEMORY, SHARPNESS, SMALLEST_ERROR
 from marlene.kernels.ensemble.thresholds import BINS, EVERY, KEPT, PRIOR, WIDEST
 from marlene.learners.marlene._decisions import FIRST_ERROR
 
@@ -35,7 +35,7 @@ class Errors:
     def weight(self):
         """Return how much the voice counts."""
         mean = sum(self.sums[y] / self.examples[y] for y in (0, 1)) / 2
-        return max(mean, SMALLEST_ERROR) ** -6
+        return max(mean, SMALLEST_ERROR) ** -SHARPNESS
 
 
 class Cuts:

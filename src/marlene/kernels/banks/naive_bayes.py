@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 REFRESH, AT_LEAST = 0.125, 2.0
 """The sum over absent inputs is computed afresh when the class has grown by this part, and by this many examples."""
+FRESH = 32
+"""A gain is computed afresh when the number of examples with the input has grown by one part in so many, or sooner."""
 LARGEST = 30.0
 """Log odds beyond which a vote is as good as certain."""
 SMALLEST_VARIANCE = 1e-12
@@ -136,9 +138,12 @@ def bayes_vote(bank: Bayes, h: int, score: float) -> tuple[float, float]:
 
 @inlined
 def is_due(count: int) -> bool:
-    """Tell whether a gain is computed afresh at this number of examples of a class: when it has grown by a 32nd."""
+    """Tell whether a gain is computed afresh at this number of examples of a class.
+
+    It is at multiples of the largest power of two that is at most the number divided by `FRESH`.
+    """
     step = 1
-    while step * 64 <= count:
+    while step * 2 * FRESH <= count:
         step *= 2
     return count % step == 0
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 MEMORY = 0.995
 """Decay of the errors in a class at each of its examples."""
 SMALLEST_ERROR = 1e-3
+"""The least error that is believed, so that no weight is infinite."""
+SHARPNESS = 6
+"""A kind counts as its error to the power of minus this: half the error, 64 times the weight."""
 
 
 class Blend(NamedTuple):
@@ -32,12 +35,11 @@ def error_of(state: Blend, k: int, q: int) -> float:
 
 @inlined
 def blended_vote(state: Blend, said: Floats, used: Bools, q: int) -> float:
-    """Return the mean of what the kinds in use say of a label (kinds × labels), weighted by error⁻⁶."""
+    """Return the mean of what the kinds in use say of a label (kinds × labels), weighted by their errors."""
     total = weights = 0.0
     for k in range(len(used)):
         if used[k]:
-            cube = error_of(state, k, q) ** 3
-            weight = 1.0 / (cube * cube)
+            weight = 1.0 / error_of(state, k, q) ** SHARPNESS
             total += weight * said[k, q]
             weights += weight
     return total / weights
