@@ -13,7 +13,7 @@ from marlene.banks import LinearBank, MixedBank, NaiveBayesBank
 from marlene.evaluation import prequential
 from marlene.kernels.ensemble.thresholds import BINS
 from marlene.kernels.tracking.inherit import LEAST_EXAMPLES
-from marlene.kernels.tracking.state import KINDS, LEADERS
+from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, POOL
 from marlene.kernels.tracking.weights import OWN_PRIOR, YOUNG_PRIOR
 from marlene.learners import create
 from marlene.learners.marlene._tracker import OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
@@ -379,6 +379,12 @@ def test_damaged_files_are_refused():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("weights.size", 0),
+        ("weights.size", 10_000),
+        ("weights.candidate", 10_000),
+        ("weights.candidate", -1),
+        ("weights.pool", -1),
+        ("weights.pool", 10_000),
         ("weights.leaders", LEADERS + 1),
         ("weights.leaders", -1),
         ("weights.leader", 10_000),
@@ -395,13 +401,13 @@ def test_damaged_files_are_refused():
         ("streams.shares", -1.0),
         ("streams.seen", -1),
         ("streams.judged", -1),
+        ("streams.trust", 1.5),
         ("growth.young", -1),
         ("growth.since", -1),
         ("growth.taken", -1),
         ("scales.seen", -1),
         ("scales.times", -1.0),
         ("scales.squares", -1.0),
-        ("clock.clock", 7),
     ],
 )
 def test_numbers_that_cannot_be_are_refused(name, value):
@@ -409,10 +415,17 @@ def test_numbers_that_cannot_be_are_refused(name, value):
     for place in (0, -1):
         changed = arrays[name].copy()
         changed.flat[place] = value
-        if name == "clock.clock" and place == 0:  # whether a source has learnt is yes or no
-            continue
         with pytest.raises(MarleneError, match="not the state of"):
             Marlene.from_state(header, arrays | {name: changed})
+
+
+@pytest.mark.parametrize(("place", "value"), [(EVENTS, 1), (POOL, -1), (POOL, 1), (POOL, 10_000)])
+def test_clocks_that_cannot_be_are_refused(place, value):
+    header, arrays = eventful()[0].state()
+    clock = arrays["clock.clock"].copy()
+    clock[place] = value
+    with pytest.raises(MarleneError, match="not the state of"):
+        Marlene.from_state(header, arrays | {"clock.clock": clock})
 
 
 @pytest.mark.parametrize(

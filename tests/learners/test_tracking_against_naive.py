@@ -12,7 +12,7 @@ from marlene.kernels.tracking.state import BAYES, LINEAR
 from marlene.kernels.tracking.weights import PROVEN, PROVEN_NAMED
 from marlene.learners import Marlene
 from marlene.learners.marlene._decisions import OBJECTIVES, threshold_of
-from marlene.learners.marlene._tracker import SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
+from marlene.learners.marlene._tracker import CANDIDATES, OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
 from tests.naive.banks import Logistic, NaiveBayes
 from tests.naive.tracking import Tracker
 
@@ -52,15 +52,16 @@ class Inputs:
 class Twins:
     """Marlene, and the same in plain Python; both are told the same, and what they say is compared."""
 
-    def __init__(self, base="mixed", transfer="tracking", objective="mix", weighted=False):
+    def __init__(self, base="mixed", transfer="tracking", objective="mix", weighted=False, candidates=CANDIDATES):
         banks = [NaiveBayesBank(weighted=weighted)] if base != "linear" else []
         banks += [LinearBank()] if base != "naive-bayes" else []
         self.model = Marlene(base=banks, transfer=transfer, objective=objective)
+        self.model._tracker.candidates = candidates
         twins = {BAYES: NaiveBayes, LINEAR: Logistic}
         make = {bank.which: lambda scales, bank=bank: twins[bank.which](scales, **bank.settings()) for bank in banks}
         parts = OBJECTIVES[objective] if isinstance(objective, str) else objective
         self.inputs = Inputs()
-        self.naive = Tracker(make, parts, SLOTS if transfer == "tracking" else 0, self.inputs.numeric)
+        self.naive = Tracker(make, parts, SLOTS if transfer == "tracking" else 0, self.inputs.numeric, candidates)
         self.roles = set()
         self.predictions = set()
 
@@ -103,6 +104,15 @@ class Twins:
                 cuts.cut[q] = cut
         assert list(self.model.thresholds().values()) == threshold_of(np.array(found)).tolist()
 
+    def compare_lists(self):
+        """Compare who is in the lists of candidates."""
+        tracker = self.model._tracker
+        for (k, q), weights in self.naive.weights.items():
+            found = [tuple(tracker.place(column)) for column in tracker.listed(k, q)]
+            guests = [(SOURCE if room else SNAPSHOT, room, label) for room, _, label in sorted(weights.guests)]
+            warm = [(WARM, room, q) for room in range(1, len(self.naive.streams))]
+            assert found == [(OWN, 0, q), (YOUNG, 0, q), *warm, *guests]
+
     def signal(self, label):
         self.model.signal_drift([label])
         self.naive.signal(self.naive.streams[0].labels.index(label))
@@ -118,6 +128,7 @@ class Twins:
             for kind, place, share in tracker.shares(q):
                 shares[kind, *place] = shares.get((kind, *place), 0.0) + share
             assert shares == pytest.approx(self.naive.shares(q), rel=1e-7, abs=1e-8)
+        self.compare_lists()
         return {giver[0] for *_, giver in events if giver}
 
 
@@ -168,6 +179,26 @@ def test_labels_that_change_places(base):
     assert SNAPSHOT in twins.compare()
     assert twins.roles >= {SNAPSHOT, "own"}
     assert len(twins.naive.alive) > 3
+
+
+@pytest.mark.parametrize("candidates", [1, 6])
+def test_lists_that_do_not_hold_all(candidates):
+    rng = np.random.default_rng(5)
+    twins = Twins(candidates=candidates)
+    X, Y = words(rng, 1500, 4)
+    archive = truths(rng, Y, "qrst")
+    learn_all(twins, X[:200], archive[:200], "archive")
+    learn_all(twins, X[200:300], truths(rng, Y[200:300, :2], "ab"))
+    Y[800:] = np.roll(Y[800:], 1, axis=1)
+    known = truths(rng, Y, "abcd")
+    for t in range(300, 1500):
+        twins.learn(X[t], known[t])
+        if t % 100 == 0:
+            twins.compare_lists()
+            learn_all(twins, X[t - 300 : t - 290], archive[t - 300 : t - 290], "archive")
+    assert len(twins.naive.pool) > 2 * candidates
+    assert all(len(weights.guests) == candidates for weights in twins.naive.weights.values())
+    assert bool(twins.compare() & {SNAPSHOT, SOURCE}) == (candidates > 1)
 
 
 def test_concepts_that_are_new_and_signals():
@@ -255,7 +286,9 @@ def test_anything(data):
     draw = data.draw
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     base = draw(st.sampled_from(["mixed", "naive-bayes", "linear"]))
-    twins = Twins(base, draw(st.sampled_from(["tracking", "own"])), draw(st.sampled_from([*OBJECTIVES])))
+    candidates = draw(st.sampled_from([2, 5, CANDIDATES]))
+    transfer, objective = draw(st.sampled_from(["tracking", "own"])), draw(st.sampled_from([*OBJECTIVES]))
+    twins = Twins(base, transfer, objective, candidates=candidates)
     n_labels = draw(st.integers(1, 4))
     X, Y = draw(st.sampled_from([words, numbers]))(rng, 160, n_labels)
     names = "abcd"[:n_labels]

@@ -1,4 +1,4 @@
-"""The tracker of Marlene in plain Python: one object per classifier, dictionaries of weights.
+"""The tracker of Marlene in plain Python: one object per classifier.
 
 A *place* says what a classifier is: (room, part, label). Room 0 is the target's: part 0 are the own learners, part 1
 the young ones, part 2 and above the slots of snapshots. Room s is that of source s: part 0 are the warm learners of
@@ -21,7 +21,7 @@ from marlene.kernels.tracking.inherit import (
     YOUNG_FOR,
 )
 from marlene.kernels.tracking.learn import SUREST
-from marlene.kernels.tracking.state import BAYES, LEADERS
+from marlene.kernels.tracking.state import BAYES, SCOUTS
 from marlene.kernels.tracking.weights import (
     BEHIND,
     FAMILIAR,
@@ -37,11 +37,10 @@ from marlene.kernels.tracking.weights import (
     UNNAMED,
     YOUNG_PRIOR,
 )
-from marlene.learners.marlene._tracker import NOT_YET, OWN, SNAPSHOT, SOURCE, WARM, YOUNG
+from marlene.learners.marlene._tracker import OWN, SNAPSHOT, SOURCE, WARM, YOUNG
 from tests.naive.banks import Scales
+from tests.naive.candidates import TARGET, Weights
 from tests.naive.decisions import Cuts, Errors
-
-TARGET = 0
 
 
 def probability(odds):
@@ -99,36 +98,6 @@ class Stream:
         return len(self.scales.met & row.keys()) >= FAMILIAR * len(row)
 
 
-class Weights:
-    """The logarithms of the weights of the candidates of one kind for one label; only candidates are there."""
-
-    def __init__(self, q):
-        self.log = {(TARGET, 0, q): 0.0, (TARGET, 1, q): NOT_YET}
-        self.total = 0.0
-        self.share = {(TARGET, 0, q): 1.0}
-
-    def find_leaders(self):
-        best = max(self.log.values())
-        close = [place for place in sorted(self.log) if self.log[place] > best - BEHIND]
-        leaders = sorted(sorted(close, key=lambda place: -self.log[place])[:LEADERS])
-        weight = {place: math.exp(self.log[place] - best) for place in leaders}
-        total = sum(weight.values())
-        self.share = {place: weight[place] / total for place in leaders}
-        self.total = best + math.log(total)
-
-    def hand_over(self, giver, heir):
-        given, had = self.log.pop(giver), self.log.get(heir, -math.inf)
-        high = max(given, had)
-        self.log[heir] = high + math.log(math.exp(given - high) + math.exp(had - high))
-
-    def withdraw(self, place, heir):
-        """Take a candidate out; if it counted, its weight is the heir's."""
-        if place in self.log and self.log[place] > self.total - 2 * BEHIND:
-            self.hand_over(place, heir)
-            self.find_leaders()
-        self.log.pop(place, None)
-
-
 class Tracker:
     """Own, young and warm learners, snapshots and sources.
 
@@ -142,15 +111,18 @@ class Tracker:
         How many snapshots of each label are kept; none: nothing is taken from sources either.
     numeric
         The inputs that are numbers, which may grow.
+    limit
+        How many snapshots and learners of sources are candidates of a label at most.
     """
 
-    def __init__(self, make, parts, slots, numeric):
-        self.make, self.parts, self.slots, self.numeric = make, parts, slots, numeric
+    def __init__(self, make, parts, slots, numeric, limit):
+        self.make, self.parts, self.slots, self.numeric, self.limit = make, parts, slots, numeric, limit
         self.streams, self.names = [Stream(make, numeric, parts)], [None]
         self.models = {}
         """The classifier of each kind at each place."""
         self.weights = {}
         self.floors = {}
+        self.pool = set()
         self.begun, self.young, self.since, self.taken, self.alive = [], [], [], [], set()
         self.events = []
 
@@ -168,7 +140,7 @@ class Tracker:
             if s == TARGET:
                 self.start((TARGET, 0, q))
                 self.start((TARGET, 1, q))
-                self.weights |= {(k, q): Weights(q) for k in self.make}
+                self.weights |= {(k, q): Weights(q, self.limit) for k in self.make}
                 self.begun.append(False)
                 self.young.append([0, 0])
                 self.since.append([0, 0])
@@ -224,16 +196,33 @@ class Tracker:
         """Return the numbers of the sources, if anything is taken from them."""
         return range(1, len(self.streams)) if self.slots else []
 
+    def stays(self, q):
+        """Return the places of guests that are not to leave the list of a label."""
+        snapshots = {(TARGET, 2 + slot, q) for slot in range(self.slots)}
+        return snapshots | {(s, 1, self.same(s, q)) for s in self.sources()}
+
+    def join(self, place):
+        """Let a classifier join the pool, and offer it to all labels that have begun."""
+        if place not in self.pool:
+            self.pool.add(place)
+            for (_, q), weights in self.weights.items():
+                if self.begun[q]:
+                    weights.offer(place, self.stays(q))
+
     def set_floors(self):
         others = [*self.alive, *((s, 1, label) for s, label in self.trusted(self.sources()))]
         self.floors = {place: math.log(SHARE * OTHERS_PRIOR / len(others)) for place in others}
 
     def begin(self, row):
         """Let labels begin that have not; only sources that know the inputs of the row count."""
+        for s, label in self.trusted(self.sources()):
+            self.join((s, 1, label))
         self.set_floors()
         familiar = [s for s in self.sources() if self.streams[s].is_familiar(row)]
         for q in range(len(self.begun)):
             if not self.begun[q]:
+                for k in self.make:
+                    self.weights[k, q].fill(self.pool, self.stays(q))
                 self.first_weights(q, self.trusted(familiar), self.namesakes(familiar, q))
             self.begun[q] = True
 
@@ -247,7 +236,8 @@ class Tracker:
             weights.log[TARGET, 0, q] = math.log(1 - foreign)
             for (s, label), trust in trusted.items():
                 part = (1 - NAMED if namesakes else 1.0) * foreign * trust / sum(trusted.values())
-                weights.log[s, 1, label] = math.log(part)
+                if (s, 1, label) in weights.guests:
+                    weights.log[s, 1, label] = math.log(part)
             for s, trust in namesakes.items():
                 self.models[k, (s, 0, q)] = self.models[k, (s, 1, self.same(s, q))].copy()
                 weights.log[s, 0, q] = math.log(NAMED * foreign * trust / most)
@@ -297,25 +287,41 @@ class Tracker:
         target.learn(said, probabilities if found is None else found, truth)
         if max(truth, default=-1) >= 0:
             for k in self.make:
+                scouts = self.find_scouts(k, odds)
                 for q, y in enumerate(truth):
                     if y >= 0:
-                        self.move_weights(k, q, y, odds)
+                        self.move_weights(k, q, y, odds, scouts if y else [])
             self.train_all(row, truth, odds)
         target.seen += 1
 
-    def move_weights(self, k, q, y, odds):
+    def find_scouts(self, k, odds):
+        """Return those of the pool that score highest, unless all are guests of all labels."""
+        if len(self.pool) <= self.limit:
+            return []
+        return sorted(self.floors, key=lambda place: (-odds[k, place], place))[:SCOUTS]
+
+    def move_weights(self, k, q, y, odds, scouts):
         weights = self.weights[k, q]
         step = RATE * min(self.streams[TARGET].class_weight(q, y), LARGEST_CLASS_WEIGHT)
-        floors = dict(self.floors)
-        floors |= {(room, 0, q): math.log(SHARE * OWN_PRIOR) for room in range(len(self.streams))}
-        floors |= {(TARGET, 1, q): math.log(SHARE * YOUNG_PRIOR)}
-        for place, floor in floors.items():
-            if place in weights.log or place in self.floors:
-                weights.log[place] = max(weights.log.get(place, -math.inf), floor + weights.total)
-        for place in weights.log:
+        least = {place: floor + weights.total for place, floor in self.floors.items()}
+        lifted = {place: floor for place, floor in least.items() if place in weights.guests}
+        for place, prior in {
+            (TARGET, 1, q): YOUNG_PRIOR,
+            **{(s, 0, q): OWN_PRIOR for s in range(len(self.streams))},
+        }.items():
+            if place in weights.log:
+                lifted[place] = math.log(SHARE * prior) + weights.total
+        for place, floor in lifted.items():
+            weights.log[place] = max(weights.log.get(place, -math.inf), floor)
+
+        def moved(place, log):
             sure = min(max(odds[k, place], -SUREST), SUREST)
             p = 1 / (1 + math.exp(-sure))
-            weights.log[place] += step * math.log(p if y else 1 - p)
+            return log + step * math.log(p if y else 1 - p)
+
+        for place in weights.log:
+            weights.log[place] = moved(place, weights.log[place])
+        weights.send_scouts({place: moved(place, least[place]) for place in scouts}, self.stays(q))
         weights.find_leaders()
         for giver, share in weights.share.items():
             if share > TAKEN_OVER and giver != (giver[0], 0, q):
@@ -387,12 +393,13 @@ class Tracker:
             self.models[k, place] = self.models[k, (TARGET, 0, q)].copy()
             for other in range(len(self.begun)):
                 self.weights[k, other].withdraw(place, (TARGET, 0, other))
+        self.join(place)
         return True
 
     def signal(self, q):
         for k in self.make:
             weights = self.weights[k, q]
-            first = {place: floor - math.log(SHARE) for place, floor in self.floors.items()}
+            first = {h: floor - math.log(SHARE) for h, floor in self.floors.items() if h in weights.guests}
             learners = {(room, 0, q) for room in range(len(self.streams))} & weights.log.keys()
             first |= dict.fromkeys(learners, math.log(OWN_PRIOR)) | {(TARGET, 1, q): math.log(YOUNG_PRIOR)}
             weights.log = {place: weights.total + part for place, part in first.items()}

@@ -12,7 +12,8 @@ from marlene.kernels.banks.naive_bayes import bayes_clear, bayes_copy
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble.thresholds import BINS
 from marlene.kernels.tracking import state
-from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, TARGET
+from marlene.kernels.tracking.lists import fill, first_guest, is_pooled, join, learner_place, offer, place_of
+from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, OWN_PLACE, TARGET, YOUNG_PLACE
 from marlene.kernels.tracking.weights import (
     BEHIND,
     FAMILIAR,
@@ -67,15 +68,15 @@ def _clear(kinds: Kinds, h: int) -> None:
 
 
 @subkernel
-def _withdraw(weights: Weights, k: int, q: int, column: int, heir: int, columns: int) -> None:
-    """Take a candidate's weight for a label away and give it to another."""
+def _withdraw(weights: Weights, k: int, q: int, place: int) -> None:
+    """Take a candidate's weight for a label away, and give it to the label's own learner."""
     log = weights.log[k, q]
-    leads = log[column] > weights.total[k, q] - 2.0 * BEHIND
+    leads = log[place] > weights.total[k, q] - 2.0 * BEHIND
     if leads:
-        hand_over(weights, k, q, column, heir)
-    log[column] = ABSENT
+        hand_over(weights, k, q, place, OWN_PLACE)
+    log[place] = ABSENT
     if leads:
-        find_leaders(weights, k, q, columns)
+        find_leaders(weights, k, q)
 
 
 @subkernel
@@ -96,31 +97,35 @@ def _inherit_threshold(streams: Streams, stream: int, label: int, q: int) -> Non
             streams.counted[TARGET, k, q, y] = streams.counted[stream, k, label, y]
 
 
-@subkernel
-def inherit(model: Model, k: int, q: int) -> None:
-    """Let a learner of a label become a copy of the candidate that has taken over, if there is one."""
-    weights, rooms, streams = model.weights, model.rooms, model.streams
+@inlined
+def taken_over(weights: Weights, rooms: Rooms, k: int, q: int) -> int:
+    """Return the column of another candidate than the label's learners that has taken over, -1 if there is none."""
     for j in range(weights.leaders[k, q]):
-        h = weights.leader[k, q, j]
-        room = state.room_of(rooms, h)
-        heir = state.learner_column(rooms, room, q)
-        if weights.share[k, q, j] <= TAKEN_OVER or h == heir:
-            continue
-        young = room == TARGET and h == state.young_column(rooms, q)
-        if room == TARGET and not young:
-            _copy(model.kinds, k, h, heir, KEPT_POSITIVES, KEPT_SQUARES)
-        else:
-            _copy(model.kinds, k, h, heir, np.inf, 1.0)
-        if room != TARGET and streams.examples[TARGET, q, 0] + streams.examples[TARGET, q, 1] < FEW_EXAMPLES:
-            _inherit_threshold(streams, room, h - state.source_column(rooms, room, 0), q)
-        model.scratch.score[k, heir] = model.scratch.score[k, h]  # what the heir says of the example it learns next
-        hand_over(weights, k, q, h, heir)
-        find_leaders(weights, k, q, rooms.first[len(rooms.first) - 1])
-        event = model.events[model.clock[state.EVENTS]]
-        event[state.EVENT_TIME], event[state.EVENT_KIND] = streams.seen[TARGET], k
-        event[state.EVENT_LABEL], event[state.EVENT_COLUMN] = q, h
-        model.clock[state.EVENTS] += 1
-        return
+        if weights.share[k, q, j] > TAKEN_OVER:
+            h = weights.leader[k, q, j]
+            return int(h) if h != state.learner_column(rooms, state.room_of(rooms, h), q) else -1
+    return -1
+
+
+@subkernel
+def inherit(model: Model, k: int, q: int, h: int) -> None:
+    """Let a learner of a label become a copy of a candidate."""
+    weights, rooms, streams = model.weights, model.rooms, model.streams
+    room = state.room_of(rooms, h)
+    heir = state.learner_column(rooms, room, q)
+    if room == TARGET and h != state.young_column(rooms, q):
+        _copy(model.kinds, k, h, heir, KEPT_POSITIVES, KEPT_SQUARES)
+    else:
+        _copy(model.kinds, k, h, heir, np.inf, 1.0)
+    if room != TARGET and streams.examples[TARGET, q, 0] + streams.examples[TARGET, q, 1] < FEW_EXAMPLES:
+        _inherit_threshold(streams, room, h - state.source_column(rooms, room, 0), q)
+    model.scratch.score[k, heir] = model.scratch.score[k, h]  # what the heir says of the example it learns next
+    hand_over(weights, k, q, place_of(weights, rooms, k, q, h), learner_place(room))
+    find_leaders(weights, k, q)
+    event = model.events[model.clock[state.EVENTS]]
+    event[state.EVENT_TIME], event[state.EVENT_KIND] = streams.seen[TARGET], k
+    event[state.EVENT_LABEL], event[state.EVENT_COLUMN] = q, h
+    model.clock[state.EVENTS] += 1
 
 
 @inlined
@@ -133,33 +138,43 @@ def wanted_by_young(growth: Growth, q: int, y: int) -> int:
     return y
 
 
+@inlined
+def has_had_its_time(growth: Growth, q: int) -> bool:
+    """Tell whether a label's young learner is to start anew."""
+    return bool(growth.young[q, 1] >= YOUNG_FOR)
+
+
 @subkernel
 def renew_young(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, q: int) -> None:
-    """Start a label's young learner anew if it has had its time."""
-    if growth.young[q, 1] < YOUNG_FOR:
-        return
+    """Start a label's young learner anew."""
     growth.young[q, 0] = growth.young[q, 1] = 0
-    h = state.young_column(rooms, q)
-    _clear(kinds, h)
+    _clear(kinds, state.young_column(rooms, q))
     for k in range(KINDS):
         if kinds.used[k]:
-            _withdraw(weights, k, q, h, q, rooms.first[len(rooms.first) - 1])
-            weights.log[k, q, h] = weights.total[k, q] - 3.0 * BEHIND
+            _withdraw(weights, k, q, YOUNG_PLACE)
+            weights.log[k, q, YOUNG_PLACE] = weights.total[k, q] - 3.0 * BEHIND
+
+
+@inlined
+def is_due(growth: Growth, q: int) -> bool:
+    """Tell whether a snapshot of a label is due."""
+    negative, positive = growth.since[q, 0], growth.since[q, 1]
+    enough = min(negative, positive) >= RARER_CLASS and negative + positive >= LEAST_EXAMPLES
+    return bool(enough and len(growth.alive) > 0)
 
 
 @subkernel
 def _set_priors(weights: Weights, rooms: Rooms, k: int, q: int) -> None:
-    """Give all candidates of a label their prior weights again; those that have none are candidates no more."""
-    log, floor, total = weights.log[k, q], weights.floor[k], weights.total[k, q]
+    """Give all candidates of a label their prior weights again; those that have none lose theirs."""
+    log, total = weights.log[k, q], weights.total[k, q]
     for room in range(len(rooms.first) - 1):
-        h = state.learner_column(rooms, room, q)
-        if log[h] > ABSENT:
-            log[h] = total + math.log(OWN_PRIOR)
-        blocks = 2 if room == TARGET else 1
-        for h in range(rooms.first[room] + blocks * rooms.block, rooms.first[room + 1]):
-            log[h] = total + floor[h] - math.log(SHARE) if floor[h] > ABSENT else ABSENT
-    log[state.young_column(rooms, q)] = total + math.log(YOUNG_PRIOR)
-    find_leaders(weights, k, q, rooms.first[len(rooms.first) - 1])
+        if log[learner_place(room)] > ABSENT:
+            log[learner_place(room)] = total + math.log(OWN_PRIOR)
+    log[YOUNG_PLACE] = total + math.log(YOUNG_PRIOR)
+    for place in range(first_guest(rooms), weights.size[k, q]):
+        floor = weights.floor[weights.candidate[k, q, place]]
+        log[place] = total + floor - math.log(SHARE) if floor > ABSENT else ABSENT
+    find_leaders(weights, k, q)
 
 
 @kernel
@@ -174,20 +189,16 @@ def begin_concept(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, 
 
 @subkernel
 def take_snapshot(model: Model, q: int) -> bool:
-    """Freeze a label's own learner if a snapshot is due; tell whether it was.
+    """Freeze a label's own learner; tell whether there is one snapshot more.
 
     The n-th snapshot goes to the slot that says how often 2 divides n: the slots hold snapshots of about one, two, four
     and eight times the age.
     """
     growth, rooms, weights, kinds = model.growth, model.rooms, model.weights, model.kinds
-    negative, positive = growth.since[q, 0], growth.since[q, 1]
-    slots = len(growth.alive)
-    if slots == 0 or min(negative, positive) < RARER_CLASS or negative + positive < LEAST_EXAMPLES:
-        return False
     growth.since[q, 0] = growth.since[q, 1] = 0
     growth.taken[q] += 1
     slot, number = 0, growth.taken[q]
-    while number % 2 == 0 and slot < slots - 1:
+    while number % 2 == 0 and slot < len(growth.alive) - 1:
         number //= 2
         slot += 1
     growth.alive[slot, q] = True
@@ -196,8 +207,25 @@ def take_snapshot(model: Model, q: int) -> bool:
         if kinds.used[k]:
             _copy(kinds, k, q, h, np.inf, 1.0)
             for other in range(model.streams.labels[TARGET]):
-                _withdraw(weights, k, other, h, other, rooms.first[len(rooms.first) - 1])
-    return True
+                place = place_of(weights, rooms, k, other, h)
+                if place >= 0:
+                    _withdraw(weights, k, other, place)
+    further = not is_pooled(model, h)
+    if further:
+        _offer_all(model, h)
+    return further
+
+
+@subkernel
+def _offer_all(model: Model, column: int) -> None:
+    """Let a column join the pool, and offer it to all labels; those that have not begun take it later."""
+    weights, streams = model.weights, model.streams
+    join(model, column)
+    for k in range(KINDS):
+        if model.kinds.used[k]:
+            for q in range(streams.labels[TARGET]):
+                if weights.begun[q] and offer(weights, model.rooms, streams, k, q, column):
+                    find_leaders(weights, k, q)
 
 
 @subkernel
@@ -210,13 +238,27 @@ def _is_familiar(rooms: Rooms, stream: int, rows: Rows, row: int) -> bool:
 
 
 @subkernel
+def _learn_trust(model: Model) -> None:
+    """Find how much sources that have learnt are to be trusted now; those that are join the pool."""
+    streams = model.streams
+    for s in range(1, len(streams.labels)):
+        if streams.learnt[s]:
+            for label in range(streams.labels[s]):
+                streams.trust[s, label] = trust(streams, s, label, PROVEN)
+                h = state.source_column(model.rooms, s, label)
+                if streams.trust[s, label] > 0.0 and not is_pooled(model, h):
+                    _offer_all(model, h)
+            streams.learnt[s] = False
+
+
+@subkernel
 def _write_trust(model: Model, rows: Rows, row: int) -> None:
     """Write how much every label of every source is to be trusted by target labels of other names."""
     streams, trusted = model.streams, model.scratch.trusted
     for s in range(1, len(streams.labels)):
         familiar = _is_familiar(model.rooms, s, rows, row)
         for label in range(streams.labels[s]):
-            trusted[s, label] = trust(streams, s, label, PROVEN) if familiar else 0.0
+            trusted[s, label] = streams.trust[s, label] if familiar else 0.0
         trusted[s, streams.labels[s]] = 1.0 if familiar else 0.0
 
 
@@ -238,6 +280,7 @@ def begin(model: Model, rows: Rows, row: int) -> None:
     weights, streams = model.weights, model.streams
     if len(model.growth.alive) == 0:
         return
+    _learn_trust(model)
     set_floors(weights, model.rooms, streams, model.growth)
     _write_trust(model, rows, row)
     total = best = 0.0
@@ -258,6 +301,9 @@ def _begin_label(model: Model, q: int, total: float, best: float) -> None:
         if _named_trust(model, s, q) > named:
             named, giver = _named_trust(model, s, q), s
     foreign = NAMED * named if named > 0.0 else UNNAMED * best
+    for k in range(KINDS):
+        if model.kinds.used[k]:
+            fill(model, k, q)
     if foreign > 0.0:
         for k in range(KINDS):
             if model.kinds.used[k]:
@@ -271,16 +317,17 @@ def _first_weights(model: Model, k: int, q: int, foreign: float, total: float, n
     """Give the candidates of a label their first weights: `foreign` to all of sources together."""
     weights, rooms, streams = model.weights, model.rooms, model.streams
     log = weights.log[k, q]
-    log[q] = math.log(1.0 - foreign)
+    log[OWN_PLACE] = math.log(1.0 - foreign)
     unnamed = (1.0 - NAMED) * foreign if named > 0.0 else foreign
     for s in range(1, len(streams.labels)):
         for label in range(streams.labels[s]):
             trusted = model.scratch.trusted[s, label]
-            if trusted > 0.0:
-                log[state.source_column(rooms, s, label)] = math.log(unnamed * trusted / total)
+            place = place_of(weights, rooms, k, q, state.source_column(rooms, s, label)) if trusted > 0.0 else -1
+            if place >= 0:
+                log[place] = math.log(unnamed * trusted / total)
         same = _named_trust(model, s, q)
         if same > 0.0:
             h = state.learner_column(rooms, s, q)
             _copy(model.kinds, k, state.source_column(rooms, s, streams.same[s, q]), h, np.inf, 1.0)
-            log[h] = math.log(NAMED * foreign * same / named)
-    find_leaders(weights, k, q, rooms.first[len(rooms.first) - 1])
+            log[learner_place(s)] = math.log(NAMED * foreign * same / named)
+    find_leaders(weights, k, q)

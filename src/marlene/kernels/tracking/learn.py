@@ -14,12 +14,22 @@ from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble.blend import Blend, blended_vote, count_error
 from marlene.kernels.ensemble.thresholds import Thresholds, decide_row, learn_scores
 from marlene.kernels.tracking import state
-from marlene.kernels.tracking.inherit import begin, inherit, renew_young, take_snapshot, wanted_by_young
+from marlene.kernels.tracking.inherit import (
+    begin,
+    has_had_its_time,
+    inherit,
+    is_due,
+    renew_young,
+    take_snapshot,
+    taken_over,
+    wanted_by_young,
+)
+from marlene.kernels.tracking.lists import are_complete, find_scouts, first_guest
 from marlene.kernels.tracking.state import BAYES, KINDS, LINEAR, TARGET, scales_of
-from marlene.kernels.tracking.weights import LARGEST_CLASS_WEIGHT, RATE, class_weight, move_weights, set_floors
+from marlene.kernels.tracking.weights import LARGEST_CLASS_WEIGHT, RATE, class_weight, gather, move_weights, set_floors
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats, Labels
+    from marlene._common.arrays import Floats, Ints, Labels
     from marlene.kernels.ensemble.thresholds import Objective
     from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import Block, Kinds, Model, Rooms, Scratch, Streams, Weights
@@ -135,32 +145,45 @@ def _train(model: Model, stream: int, room: int, first: int, rows: Rows, row: in
         linear_learn(kinds.linear, kinds.linear_settings, scales, rows, row, first, slopes)
 
 
+@inlined
+def _gather(model: Model, columns: Ints, k: int, y: int) -> None:
+    """Write the floors of guests and what they say of class y."""
+    gather(model.weights.floor, columns, model.scratch.guests[0])
+    gather(model.scratch.logs[k, y], columns, model.scratch.guests[1 + y])
+
+
 @subkernel
-def _track(model: Model, truth: Labels) -> None:
+def _track(model: Model, k: int, truth: Labels) -> None:
     """Move the weights of all target labels, and let those inherit whose candidate has taken over."""
     weights, rooms, streams, scratch = model.weights, model.rooms, model.streams, model.scratch
-    columns = rooms.first[len(rooms.first) - 1]
-    for k in range(KINDS):
-        if not model.kinds.used[k]:
+    complete, guest = are_complete(model), first_guest(rooms)
+    _write_logs(scratch, k, rooms.first[len(rooms.first) - 1])
+    if complete:  # the pool are the guests of every label
+        for y in range(2):
+            _gather(model, weights.pool[: model.clock[state.POOL]], k, y)
+    elif _is_any(truth, 1):
+        find_scouts(model, scratch.score[k])
+    for q in range(streams.labels[TARGET]):
+        y = truth[q]
+        if y < 0:
             continue
-        _write_logs(scratch, k, columns)
-        for q in range(streams.labels[TARGET]):
-            y = truth[q]
-            if y < 0:
-                continue
-            counts = class_weight(streams.examples[TARGET, q, 0], streams.examples[TARGET, q, 1], y)
-            step = RATE * min(counts, LARGEST_CLASS_WEIGHT)
-            if move_weights(weights, rooms, k, q, scratch.logs[k, y], step):
-                inherit(model, k, q)
+        if not complete:
+            _gather(model, weights.candidate[k, q, guest : weights.size[k, q]], k, y)
+        counts = class_weight(streams.examples[TARGET, q, 0], streams.examples[TARGET, q, 1], y)
+        step = RATE * min(counts, LARGEST_CLASS_WEIGHT)
+        if move_weights(model, k, q, y, step, y == 1 and not complete):
+            h = taken_over(weights, rooms, k, q)
+            if h >= 0:
+                inherit(model, k, q, h)
 
 
 @inlined
-def _is_known(truth: Labels) -> bool:
-    """Tell whether any label of an example is known; of others nothing is learnt, not even of their inputs."""
-    known = False
+def _is_any(truth: Labels, least: int) -> bool:
+    """Tell whether any label of an example is 1, or, with `least` 0, known."""
+    found = False
     for q in range(len(truth)):
-        known = known or truth[q] >= 0
-    return known
+        found = found or truth[q] >= least
+    return found
 
 
 @subkernel
@@ -178,8 +201,10 @@ def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
     for q in range(n_labels):
         if truth[q] >= 0:
             growth.since[q, truth[q]] += 1
-            renew_young(model.kinds, model.weights, rooms, growth, q)
-            frozen = take_snapshot(model, q) or frozen
+            if has_had_its_time(growth, q):
+                renew_young(model.kinds, model.weights, rooms, growth, q)
+            if is_due(growth, q):
+                frozen = take_snapshot(model, q) or frozen
     if frozen:
         set_floors(model.weights, rooms, streams, growth)
 
@@ -219,8 +244,10 @@ def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Blo
             _decide(streams, probabilities, block.predictions[row])
         _learn_errors(streams, TARGET, model.kinds, model.scratch, truth)
         _learn_scores(streams, TARGET, objective, probabilities, truth)
-        if _is_known(truth):
-            _track(model, truth)
+        if _is_any(truth, 0):  # of others nothing is learnt, not even of their inputs
+            for k in range(KINDS):
+                if model.kinds.used[k]:
+                    _track(model, k, truth)
             _learn_target(model, rows, row, truth)
         streams.seen[TARGET] += 1
         row += 1
@@ -241,7 +268,8 @@ def learn_source_rows(model: Model, objective: Objective, stream: int, rows: Row
         _blend(streams, stream, kinds, scratch, probabilities)
         _learn_errors(streams, stream, kinds, scratch, truth[row])
         _learn_scores(streams, stream, objective, probabilities, truth[row])
-        if _is_known(truth[row]):
+        if _is_any(truth[row], 0):
             _learn_source(model, stream, first, rows, row, truth[row])
         streams.seen[stream] += 1
+    streams.learnt[stream] = True
     model.clock[state.STALE] = 1

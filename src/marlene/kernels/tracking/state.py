@@ -26,9 +26,14 @@ ABSENT = -1e30
 """The logarithm of the weight of a column that is no candidate, or less."""
 LEADERS = 8
 """How many candidates vote on a label at most."""
+OWN_PLACE, YOUNG_PLACE = range(2)
+"""The first places of a list of candidates."""
+SCOUTS = 8
+"""How many of the pool are considered for the lists of the labels of an example."""
 EVENT_TIME, EVENT_KIND, EVENT_LABEL, EVENT_COLUMN, EVENT_WIDTH = range(5)
-STALE, EVENTS, CLOCKS = range(3)
-"""Places of `Model.clock`: whether a source has learnt since the last row of the target; how many events there are."""
+STALE, EVENTS, POOL, CLOCKS = range(4)
+"""Places of `Model.clock`: whether a source has learnt since the last row of the target; how many events there are;
+how many columns have joined the pool."""
 
 
 class Kinds(NamedTuple):
@@ -80,6 +85,10 @@ class Streams(NamedTuple):
         `Thresholds` of each stream.
     same
         For every stream and target label the stream's label of the same name, -1 if there is none.
+    trust
+        How much the labels of sources are trusted by target labels of other names.
+    learnt
+        Whether a source has learnt since.
     """
 
     labels: Ints
@@ -92,6 +101,8 @@ class Streams(NamedTuple):
     cut: Ints
     judged: Ints
     same: Ints
+    trust: Floats
+    learnt: Bools
 
 
 class Weights(NamedTuple):
@@ -99,10 +110,13 @@ class Weights(NamedTuple):
 
     Attributes
     ----------
-    log
-        Logarithms of weights, up to a constant (kinds × labels × columns).
+    log, candidate, size
+        The lists of candidates: logarithms of weights, up to a constant, and columns (kinds × labels × places); how
+        long they are.
     floor
-        The least weight that a snapshot or a source's learner has for any label, as a logarithm (kinds × columns).
+        The least weight that a snapshot or a source's learner has for any label, as a logarithm.
+    pool
+        The columns that are, or were, to be candidates of all labels: snapshots, and learners of sources.
     total
         The logarithm of the sum of the leaders' weights.
     leaders, leader, share
@@ -112,7 +126,10 @@ class Weights(NamedTuple):
     """
 
     log: Floats
+    candidate: Ints
+    size: Ints
     floor: Floats
+    pool: Ints
     total: Floats
     leaders: Ints
     leader: Ints
@@ -142,9 +159,10 @@ class Growth(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), for labels; and trust.
+    """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), for labels.
 
-    `trusted`: how much labels of sources are trusted, and after them whether the source is trusted at all.
+    `trusted`: how much labels of sources are trusted, and after them whether the source is trusted at all. `scouts`,
+    see `lists`. `guests`: the floors of guests, and ln P(0) and ln P(1) as they say it.
     """
 
     score: Floats
@@ -153,6 +171,8 @@ class Scratch(NamedTuple):
     slopes: Floats
     lesson: Labels
     trusted: Floats
+    scouts: Ints
+    guests: Floats
 
 
 class Model(NamedTuple):

@@ -15,19 +15,18 @@ import numpy as np
 
 from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.tracking.lists import first_guest, learner_place, place_of, send_scouts
 from marlene.kernels.tracking.state import (
     ABSENT,
-    KINDS,
     LEADERS,
-    learner_column,
+    YOUNG_PLACE,
     snapshot_column,
     source_column,
-    young_column,
 )
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats
-    from marlene.kernels.tracking.state import Growth, Rooms, Streams, Weights
+    from marlene._common.arrays import Floats, Ints
+    from marlene.kernels.tracking.state import Growth, Model, Rooms, Streams, Weights
 
 RATE = 0.2
 """η: how fast weights move."""
@@ -60,14 +59,14 @@ def class_weight(negative: float, positive: float, y: int) -> float:
 
 
 @inlined
-def _vote_share(weights: Weights, k: int, q: int, columns: int) -> None:
+def _vote_share(weights: Weights, k: int, q: int) -> None:
     """Find the leaders of a label, and their shares."""
     log, leader, share = weights.log[k, q], weights.leader[k, q], weights.share[k, q]
-    best = -np.inf
-    for h in range(columns):
+    size, best = weights.size[k, q], -np.inf
+    for h in range(size):
         best = max(best, log[h])
     count = 0
-    for h in range(columns):
+    for h in range(size):
         if log[h] > best - BEHIND:
             place = count
             if count < LEADERS:
@@ -85,51 +84,64 @@ def _vote_share(weights: Weights, k: int, q: int, columns: int) -> None:
         total += share[j]
     for j in range(count):
         share[j] /= total
+        leader[j] = weights.candidate[k, q, leader[j]]
     weights.leaders[k, q] = count
     weights.total[k, q] = best + math.log(total)
 
 
 @subkernel
-def find_leaders(weights: Weights, k: int, q: int, columns: int) -> None:
+def find_leaders(weights: Weights, k: int, q: int) -> None:
     """Find the leaders of a label, and their shares."""
-    _vote_share(weights, k, q, columns)
+    _vote_share(weights, k, q)
 
 
 @inlined
-def _lift(log: Floats, column: int, floor: float) -> None:
-    if log[column] > ABSENT:
-        log[column] = max(log[column], floor)
+def gather(values: Floats, columns: Ints, out: Floats) -> None:
+    """Write the values of some columns."""
+    for i in range(len(columns)):
+        out[i] = values[columns[i]]
 
 
-@subkernel
-def move_weights(weights: Weights, rooms: Rooms, k: int, q: int, logs: Floats, step: float) -> bool:
+@inlined
+def _lift(log: Floats, place: int, floor: float) -> None:
+    if log[place] > ABSENT:
+        log[place] = max(log[place], floor)
+
+
+@inlined
+def move_weights(model: Model, k: int, q: int, y: int, step: float, scouted: bool) -> bool:
     """Move the weights of a label's candidates by what each said of the true class; find the leaders anew.
 
     Return whether the leaders, or their shares, may have changed.
     """
-    log, floor, total = weights.log[k, q], weights.floor[k], weights.total[k, q]
-    columns = rooms.first[len(rooms.first) - 1]
-    own = total + math.log(SHARE * OWN_PRIOR)
+    weights, rooms, logs = model.weights, model.rooms, model.scratch.logs[k, y]
+    log, candidate, total = weights.log[k, q], weights.candidate[k, q], weights.total[k, q]
+    own, guest = total + math.log(SHARE * OWN_PRIOR), first_guest(rooms)
     for room in range(len(rooms.first) - 1):
-        _lift(log, learner_column(rooms, room, q), own)
-    _lift(log, young_column(rooms, q), total + math.log(SHARE * YOUNG_PRIOR))
-    first = weights.leader[k, q, 0]
-    close, bound = 0, log[first] + step * logs[first] - BEHIND
-    for h in range(columns):
-        least = floor[h] + total
-        now = (log[h] if log[h] > least else least) + step * logs[h]  # noqa: FURB136 (faster: no check for NaN)
-        log[h] = now
+        _lift(log, learner_place(room), own)
+    _lift(log, YOUNG_PLACE, total + math.log(SHARE * YOUNG_PRIOR))
+    first = place_of(weights, rooms, k, q, weights.leader[k, q, 0])
+    close, bound = 0, log[first] + step * logs[candidate[first]] - BEHIND
+    for place in range(guest):
+        log[place] += step * logs[candidate[place]]
+        close += 1 if log[place] > bound else 0
+    guests, floor, said = log[guest : weights.size[k, q]], model.scratch.guests[0], model.scratch.guests[1 + y]
+    for i in range(len(guests)):
+        least = floor[i] + total
+        now = (guests[i] if guests[i] > least else least) + step * said[i]  # noqa: FURB136 (faster: no check for NaN)
+        guests[i] = now
         close += 1 if now > bound else 0
-    if close == 1 and weights.leaders[k, q] == 1:
+    came = scouted and send_scouts(weights, rooms, model.streams, model.scratch.scouts, k, q, logs, step)
+    if close == 1 and weights.leaders[k, q] == 1 and not came:
         weights.total[k, q] = log[first]
         return False
-    _vote_share(weights, k, q, columns)
+    _vote_share(weights, k, q)
     return True
 
 
 @inlined
 def hand_over(weights: Weights, k: int, q: int, giver: int, heir: int) -> None:
-    """Give all the weight of a column to another."""
+    """Give all the weight of a candidate to another; both by their places."""
     log = weights.log[k, q]
     high = max(log[giver], log[heir])
     if high > ABSENT:
@@ -165,13 +177,12 @@ def set_floors(weights: Weights, rooms: Rooms, streams: Streams, growth: Growth)
             count += 1 if growth.alive[slot, q] else 0
     for stream in range(1, len(streams.labels)):
         for label in range(streams.labels[stream]):
-            count += 1 if trust(streams, stream, label, PROVEN) > 0.0 else 0
+            count += 1 if streams.trust[stream, label] > 0.0 else 0
     floor = math.log(SHARE * OTHERS_PRIOR / count) if count > 0 else ABSENT
-    for k in range(KINDS):
-        for slot in range(len(growth.alive)):
-            for q in range(streams.labels[0]):
-                weights.floor[k, snapshot_column(rooms, slot, q)] = floor if growth.alive[slot, q] else ABSENT
-        for stream in range(1, len(streams.labels)):
-            for label in range(streams.labels[stream]):
-                trusted = trust(streams, stream, label, PROVEN) > 0.0
-                weights.floor[k, source_column(rooms, stream, label)] = floor if trusted else ABSENT
+    for slot in range(len(growth.alive)):
+        for q in range(streams.labels[0]):
+            weights.floor[snapshot_column(rooms, slot, q)] = floor if growth.alive[slot, q] else ABSENT
+    for stream in range(1, len(streams.labels)):
+        for label in range(streams.labels[stream]):
+            trusted = streams.trust[stream, label] > 0.0
+            weights.floor[source_column(rooms, stream, label)] = floor if trusted else ABSENT

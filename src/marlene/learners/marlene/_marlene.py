@@ -181,7 +181,8 @@ class Marlene(SavedLearner):
         """Return for every label the examples at which it changed, and from whom it inherited then.
 
         That is (stream, label): another label or stream, or the label itself if its young learner or a snapshot of its
-        own took over; None if the drift was signalled. Labels of sources do not inherit.
+        own took over; None if the drift was signalled. Labels of sources do not inherit. The latest 10,000 changes of
+        all labels are kept.
         """
         times: dict[Hashable, dict[int, Source | None]] = {label: {} for label in self._known_labels(stream)}
         if stream is None:
@@ -193,7 +194,7 @@ class Marlene(SavedLearner):
         return times
 
     def counts(self) -> dict[str, int]:
-        """Return the number of classifiers, and how often labels changed."""
+        """Return the number of classifiers, and how often labels changed, as far as `concepts` tells."""
         return {"models": self._tracker.count(), "drifts": sum(len(times) for times in self.concepts().values())}
 
     def _learnt(self) -> tuple[dict[str, Any], Arrays]:

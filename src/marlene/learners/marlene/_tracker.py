@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,27 +10,35 @@ import numpy as np
 from marlene._common.states import require
 from marlene.banks._bank import NO_BAYES, NO_LINEAR
 from marlene.kernels.banks.scales import PRESENCE
-from marlene.kernels.ensemble.thresholds import BINS, Thresholds, decide
+from marlene.kernels.ensemble.thresholds import Thresholds, decide
 from marlene.kernels.tracking import state as layout
 from marlene.kernels.tracking.inherit import begin_concept
 from marlene.kernels.tracking.learn import learn_source_rows, learn_target_rows, predict_rows
 from marlene.kernels.tracking.state import (
-    ABSENT,
     BAYES,
     EVENT_WIDTH,
     KINDS,
-    LEADERS,
     LINEAR,
+    OWN_PLACE,
+    YOUNG_PLACE,
     Block,
-    Growth,
     Kinds,
     Model,
     Rooms,
-    Scratch,
-    Streams,
-    Weights,
 )
-from marlene.learners.marlene._decisions import FIRST_ERROR, threshold_of
+from marlene.learners.marlene._decisions import threshold_of
+from marlene.learners.marlene._tracker_arrays import (
+    copied,
+    grown,
+    new_scratch,
+    no_growth,
+    no_scales,
+    no_streams,
+    no_weights,
+    put,
+    put_weights,
+    with_slack,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -38,10 +47,15 @@ if TYPE_CHECKING:
     from marlene.banks import InputBank
     from marlene.kernels.ensemble.thresholds import Objective
     from marlene.kernels.rows import Rows
+    from marlene.kernels.tracking.state import Scratch
 
 SLOTS = 4
 """How many snapshots of each label are kept."""
+CANDIDATES = 256
+"""How many snapshots and learners of sources the list of a label holds at most."""
 LEAST_EVENTS = 256
+MOST_EVENTS = 10_000
+"""How many changes of labels are kept: the latest."""
 NOT_YET = -3 * 5.0
 """The first weight of a young learner, as a logarithm; the floor lifts it."""
 OWN, YOUNG, SNAPSHOT, WARM, SOURCE = "own", "young", "snapshot", "inherited", "source"
@@ -92,25 +106,30 @@ class Tracker:
         What decisions are to be good at.
     transfer
         Whether snapshots and sources are candidates.
+    candidates
+        How many of them the list of a label holds at most.
     """
 
-    def __init__(self, banks: Sequence[InputBank], objective: Objective, transfer: bool) -> None:
+    def __init__(
+        self, banks: Sequence[InputBank], objective: Objective, transfer: bool, candidates: int = CANDIDATES
+    ) -> None:
         self.banks = list(banks)
         self._objective = objective
         self._transfer = transfer
+        self.candidates = candidates
         self.slots = SLOTS if transfer else 0
         self.names: list[str | None] = [None]
         self.labels: list[list[Hashable]] = [[]]
         self.column: list[dict[Hashable, int]] = [{}]
-        self.events: list[Event] = []
+        self.events: deque[Event] = deque(maxlen=MOST_EVENTS)
         self._block = 0
         self._widths = [0]
         self._first = np.zeros(2, np.int64)
         self._inputs: Ints = np.zeros(0, np.int64)
-        self._scales = _no_scales(1, 0, 0)
-        self._streams = _no_streams(1, 0, 0)
-        self._weights = _no_weights(0, 0)
-        self._growth = _no_growth(0, self.slots)
+        self._scales = no_scales(1, 0, 0)
+        self._streams = no_streams(1, 0, 0)
+        self._weights = no_weights(0, 2, 0)
+        self._growth = no_growth(0, self.slots)
         self._events = np.zeros((LEAST_EVENTS, EVENT_WIDTH), np.int64)
         self._clock = np.zeros(layout.CLOCKS, np.int64)
         self._model: Model | None = None
@@ -137,11 +156,11 @@ class Tracker:
         """Let the scales of all rooms have a place for every input; those at `before` are now at `after`."""
         numeric, (met, seen, *numbers) = self.bank.numeric, self._scales
         n_inputs, n_numbers = len(numeric), int((numeric != PRESENCE).sum())
-        sizes = _with_slack(n_inputs, met.shape[1]), _with_slack(n_numbers, numbers[0].shape[1])
+        sizes = with_slack(n_inputs, met.shape[1]), with_slack(n_numbers, numbers[0].shape[1])
         self._model = None
         if sizes == (met.shape[1], numbers[0].shape[1]) and np.array_equal(before, after):
             return
-        larger = _no_scales(len(met), *sizes)
+        larger = no_scales(len(met), *sizes)
         larger[0][:, after] = met[:, before]
         larger[1][:] = seen
         for mine, theirs in zip(larger[2:], numbers, strict=True):
@@ -158,37 +177,56 @@ class Tracker:
             return
         number = self.names.index(stream)
         known = self.column[number]
+        before = len(known)
         for label in labels:
             if label not in known:
                 known[label] = len(known)
                 self.labels[number].append(label)
-        self._arrange()
+        self._arrange({number: before})
 
-    def _arrange(self) -> None:
-        """Let all arrays have room for all streams and labels."""
+    def _arrange(self, before: Mapping[int, int]) -> None:
+        """Let all arrays have room for all streams and labels; streams had so many labels before."""
         sizes = [len(labels) for labels in self.labels]
-        block, widths = _grown(self._block, sizes[0]), [0]
+        block, widths = grown(self._block, sizes[0]), [0]
         for number in range(1, len(sizes)):
-            before = self._widths[number] if number < len(self._widths) else 0
-            widths.append(_grown(before, sizes[number]))
+            width = self._widths[number] if number < len(self._widths) else 0
+            widths.append(grown(width, sizes[number]))
         if block != self._block or widths != self._widths:
             self._move(block, widths)
         self._streams.labels[:] = sizes
-        for number in range(1, len(sizes)):
-            same = [self.column[number].get(label, -1) for label in self.labels[0]]
-            self._streams.same[number, : len(same)] = same
-        for q in range(sizes[0]):
-            if self._weights.leaders[0, q] == 0:
-                self._weights.log[:, q, q] = 0.0
-                self._weights.log[:, q, block + q] = NOT_YET
-                self._weights.leaders[:, q] = 1
-                self._weights.leader[:, q, 0] = q
-                self._weights.share[:, q, 0] = 1.0
+        for number, first in before.items():
+            for i in range(first, sizes[number]):
+                self._find_same(number, i)
+        self._start_lists(before.get(0, sizes[0]), sizes[0])
         self._clock[layout.STALE] = 1
         least = max(LEAST_EVENTS, KINDS * sizes[0])
         if len(self._events) < least:
             self._events = np.zeros((least, EVENT_WIDTH), np.int64)
         self._model = None
+
+    def _find_same(self, number: int, i: int) -> None:
+        """Note which labels of other streams have the name of a new label."""
+        label, same = self.labels[number][i], self._streams.same
+        if number and label in self.column[0]:
+            same[number, self.column[0][label]] = i
+        for other in range(1, len(self.labels) if number == 0 else 0):
+            same[other, i] = self.column[other].get(label, -1)
+
+    def _start_lists(self, start: int, stop: int) -> None:
+        """Let target labels from `start` on have their own, young and warm learners as candidates."""
+        weights, residents = self._weights, self.residents()[start:stop]
+        weights.candidate[:, start:stop, : residents.shape[1]] = residents
+        weights.log[:, start:stop, OWN_PLACE] = 0.0
+        weights.log[:, start:stop, YOUNG_PLACE] = NOT_YET
+        weights.size[:, start:stop] = residents.shape[1]
+        weights.leaders[:, start:stop] = 1
+        weights.leader[:, start:stop, 0] = residents[:, OWN_PLACE]
+        weights.share[:, start:stop, 0] = 1.0
+
+    def residents(self) -> Ints:
+        """Return the columns of the own, young and warm learners of every target label."""
+        q = np.arange(len(self.labels[0]))
+        return np.stack([q, self._block + q, *(first + q for first in self._first[1:-1])], axis=1)
 
     def _move(self, block: int, widths: list[int]) -> None:
         old_block, old_first, old_widths = self._block, self._first, self._widths
@@ -206,21 +244,20 @@ class Tracker:
         for bank in self.banks:
             bank.arrange(old, new, int(first[-1]))
         n_streams, n_columns = len(widths), int(first[-1])
-        weights, growth = _no_weights(block, n_columns), _no_growth(block, self.slots)
-        weights.log[:, :old_block, new] = self._weights.log[:, :, old]
-        weights.floor[:, new] = self._weights.floor[:, old]
-        place = np.zeros(max(1, int(old_first[-1])), np.int64)
-        place[old] = new
-        for name in ("total", "leaders", "leader", "share"):
-            getattr(weights, name)[:, :old_block] = getattr(self._weights, name)
-        weights.leader[:, :old_block] = place[self._weights.leader]
-        weights.begun[:old_block] = self._weights.begun
+        moved = np.zeros(int(old_first[-1]), np.int64)
+        moved[old] = new
+        guests = min(self.candidates, self.slots * block + sum(widths))
+        weights = no_weights(block, 1 + n_streams + guests, n_columns)
+        put_weights(self._weights, weights, moved, 1 + len(old_widths), n_streams - len(old_widths))
+        for number in range(len(old_widths), n_streams):  # labels have a warm learner with every source
+            weights.candidate[:, :old_block, 1 + number] = first[number] + np.arange(old_block)
+        growth = no_growth(block, self.slots)
         for name in ("young", "since", "taken"):
             getattr(growth, name)[:old_block] = getattr(self._growth, name)
         growth.alive[:, :old_block] = self._growth.alive
-        streams = _no_streams(n_streams, max(block, *widths), block)
-        _put(streams, self._streams)
-        scales = _no_scales(n_streams, self._scales[0].shape[1], self._scales[2].shape[1])
+        streams = no_streams(n_streams, max(block, *widths), block)
+        put(streams, self._streams)
+        scales = no_scales(n_streams, self._scales[0].shape[1], self._scales[2].shape[1])
         for mine, theirs in zip(scales, self._scales, strict=True):
             mine[: len(theirs)] = theirs
         self._weights, self._growth, self._streams, self._scales = weights, growth, streams, scales
@@ -237,18 +274,21 @@ class Tracker:
             kinds = Kinds(naive[0], naive[1], logistic[0], logistic[1], used)
             met, seen, times, mean, squares, origin = self._scales
             rooms = Rooms(self.bank.numeric, met, seen, times, mean, squares, origin, self._first, self._block)
-            sizes = int(self._first[-1]), *self._streams.examples.shape[:2]
             self._model = Model(
                 kinds,
                 rooms,
                 self._streams,
                 self._weights,
                 self._growth,
-                _new_scratch(*sizes),
+                self._scratch(),
                 self._events,
                 self._clock,
             )
         return self._model
+
+    def _scratch(self) -> Scratch:
+        n_streams, n_labels, _ = self._streams.examples.shape
+        return new_scratch(int(self._first[-1]), n_streams, n_labels, self._weights.log.shape[2])
 
     def learn(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats, predictions: Labels) -> None:
         """Learn rows; before each row of the target write P(label) and the predictions, if there is room for them."""
@@ -273,11 +313,10 @@ class Tracker:
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of all target labels for every row."""
         model = self.model()
-        sizes = int(self._first[-1]), *self._streams.examples.shape[:2]
         if self._clock[layout.STALE] and not self._weights.begun[: len(self.labels[0])].all():
-            model = _copied(model)  # labels begin, but only for this prediction
+            model = copied(model)  # labels begin, but only for this prediction
         else:
-            model = model._replace(scratch=_new_scratch(*sizes), clock=np.zeros_like(self._clock))
+            model = model._replace(scratch=self._scratch(), clock=np.zeros_like(self._clock))
         predict_rows(model, self.bank.inputs(rows), probabilities)
 
     def decide(self, probabilities: Floats) -> Labels:
@@ -316,14 +355,19 @@ class Tracker:
             for j in range(int(weights.leaders[bank.which, label]))
         ]
 
+    def listed(self, kind: int, label: int) -> list[int]:
+        """Return the columns of the candidates of a target label."""
+        columns: list[int] = self._weights.candidate[kind, label, : self._weights.size[kind, label]].tolist()
+        return columns
+
     def count(self) -> int:
         """Return how many classifiers there are: of every label of every stream, and snapshots."""
         columns = sum(len(labels) for labels in self.labels) + len(self.labels[0]) + int(self._growth.alive.sum())
         return len(self.banks) * columns
 
     def room(self) -> dict[str, Any]:
-        """Return how many columns there are for labels of the target and of sources."""
-        return {"block": self._block, "widths": list(self._widths)}
+        """Return how many columns there are for labels of the target and of sources, and how long lists may be."""
+        return {"block": self._block, "widths": list(self._widths), "candidates": self.candidates}
 
     def parts(self) -> dict[str, Any]:
         """Return everything learnt but the classifiers, as NamedTuples of arrays."""
@@ -348,6 +392,8 @@ class Tracker:
         self.labels = [list(labels) for _, labels in streams]
         self.column = [{label: i for i, label in enumerate(labels)} for labels in self.labels]
         block, widths = int(room["block"]), [int(width) for width in room["widths"]]
+        self.candidates = int(room["candidates"])
+        require(self.candidates >= 0, "the candidates")
         fits = len(widths) == len(streams) and len(self.labels[0]) <= block <= 2 * len(self.labels[0]) + 1
         fits = fits and all(len(a) <= b <= 2 * len(a) + 1 for a, b in zip(self.labels[1:], widths[1:], strict=True))
         require(fits and all(len(set(a)) == len(a) for a in self.labels), "the labels")
@@ -357,7 +403,7 @@ class Tracker:
             require(len(bank) == int(self._first[-1]), "the classifiers")
         self.banks = list(banks)
         self._make_scales(*2 * (np.zeros(0, np.int64),))
-        self._arrange()
+        self._arrange(dict.fromkeys(range(len(streams)), 0))
 
     def take(self, parts: Mapping[str, Any]) -> None:
         """Take over what `parts` gave."""
@@ -376,84 +422,3 @@ class Tracker:
         if within < self._block:
             return Place(WARM, room, within)
         return Place(SOURCE, room, within - self._block)
-
-
-def _with_slack(needed: int, room: int) -> int:
-    return room if room >= needed else max(needed, room + room // 2)
-
-
-def _grown(before: int, needed: int) -> int:
-    """Return room for so many labels; further labels get room for a quarter more, as moving takes time."""
-    return before if needed <= before else needed if before == 0 else max(needed, before + before // 4)
-
-
-def _no_scales(rooms: int, inputs: int, numbers: int) -> tuple[Any, ...]:
-    shape = (rooms, numbers)
-    return (
-        np.zeros((rooms, inputs), np.bool_),
-        np.zeros((rooms, 2), np.int64),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape),
-    )
-
-
-def _no_streams(streams: int, labels: int, block: int) -> Streams:
-    return Streams(
-        labels=np.zeros(streams, np.int64),
-        seen=np.zeros(streams, np.int64),
-        examples=np.zeros((streams, labels, 2)),
-        errors=np.full((streams, KINDS, labels, 2), FIRST_ERROR),
-        counted=np.ones((streams, KINDS, labels, 2)),
-        counts=np.zeros((streams, labels, 2, BINS)),
-        shares=np.zeros((streams, labels, 2, BINS)),
-        cut=np.full((streams, labels), BINS // 2),
-        judged=np.zeros((streams, 1), np.int64),
-        same=np.full((streams, block), -1),
-    )
-
-
-def _no_weights(labels: int, columns: int) -> Weights:
-    return Weights(
-        log=np.full((KINDS, labels, columns), ABSENT),
-        floor=np.full((KINDS, columns), ABSENT),
-        total=np.zeros((KINDS, labels)),
-        leaders=np.zeros((KINDS, labels), np.int64),
-        leader=np.zeros((KINDS, labels, LEADERS), np.int64),
-        share=np.zeros((KINDS, labels, LEADERS)),
-        begun=np.zeros(labels, np.bool_),
-    )
-
-
-def _no_growth(labels: int, slots: int) -> Growth:
-    return Growth(
-        young=np.zeros((labels, 2), np.int64),
-        since=np.zeros((labels, 2), np.int64),
-        taken=np.zeros(labels, np.int64),
-        alive=np.zeros((slots, labels), np.bool_),
-    )
-
-
-def _new_scratch(columns: int, streams: int, labels: int) -> Scratch:
-    return Scratch(
-        np.zeros((KINDS, columns)),
-        np.zeros((KINDS, 2, columns)),
-        np.zeros((KINDS, labels)),
-        np.zeros(labels),
-        np.zeros(labels, np.int8),
-        np.zeros((streams, labels + 1)),
-    )
-
-
-def _copied(part: Any) -> Any:  # noqa: ANN401 (NamedTuples of arrays, or what is in them)
-    """Return a copy with copies of all arrays."""
-    if isinstance(part, np.ndarray):
-        return part.copy()
-    return type(part)(*map(_copied, part)) if isinstance(part, tuple) else part
-
-
-def _put(larger: Any, smaller: Any) -> None:  # noqa: ANN401 (NamedTuples of arrays)
-    """Copy arrays into the beginning of larger ones."""
-    for mine, theirs in zip(larger, smaller, strict=True):
-        mine[tuple(slice(0, length) for length in theirs.shape)] = theirs

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from marlene._common.states import arrays_under, copied_arrays, plain, require, restored_tuple, with_prefix
 from marlene.kernels.ensemble.thresholds import BINS
-from marlene.kernels.tracking.state import LEADERS
-from marlene.learners.marlene._tracker import Event, Place
+from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, POOL
+from marlene.learners.marlene._tracker import MOST_EVENTS, Event, Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from marlene._common.arrays import Array, Arrays
+    from marlene._common.arrays import Array, Arrays, Ints
+    from marlene.kernels.tracking.state import Weights
     from marlene.learners.marlene._tracker import Tracker
 
 
@@ -49,7 +52,8 @@ def restore_tracker(tracker: Tracker, header: Mapping[str, Any], arrays: Mapping
     parts = {name: restored_tuple(arrays_under(arrays, f"{name}."), like) for name, like in tracker.parts().items()}
     _refuse_impossible(parts, tracker)
     tracker.take(parts)
-    tracker.events = [Event(int(t), int(q), int(k), giver and Place(*giver)) for t, q, k, giver in header["events"]]
+    require(len(header["events"]) <= MOST_EVENTS, "the changes of labels")
+    tracker.events.extend(Event(int(t), int(q), int(k), giver and Place(*giver)) for t, q, k, giver in header["events"])
     for event in tracker.events:
         places = [(0, event.label), *([(event.giver.stream, event.giver.label)] if event.giver else [])]
         known = all(0 <= s < len(names) and 0 <= q < len(tracker.labels[s]) for s, q in places)
@@ -61,9 +65,8 @@ def _refuse_impossible(parts: Mapping[str, Any], tracker: Tracker) -> None:
     scales, weights, streams, growth = (parts[name] for name in ("scales", "weights", "streams", "growth"))
     require((scales.met.sum(axis=1) == scales.seen[:, 1]).all(), "the features")
     require(all((array >= 0).all() for array in (scales.seen, scales.times, scales.squares)), "the features")
-    columns = weights.log.shape[2]
-    require(((weights.leaders >= 0) & (weights.leaders <= LEADERS)).all(), "the leaders")
-    require(((weights.leader >= 0) & (weights.leader < max(1, columns))).all(), "the leaders")
+    used = [bank.which for bank in tracker.banks]
+    _refuse_lists(weights, tracker.residents(), int(parts["clock"].clock[POOL]), used)
     require(((streams.cut >= 0) & (streams.cut <= BINS)).all(), "the thresholds")
     require(streams.labels.tolist() == [len(labels) for labels in tracker.labels], "the labels")
     for number in range(len(streams.labels)):
@@ -72,5 +75,31 @@ def _refuse_impossible(parts: Mapping[str, Any], tracker: Tracker) -> None:
     positive = ("examples", "errors", "counts", "shares", "seen", "judged")
     require(all((getattr(streams, name) >= 0).all() for name in positive), "what is known of the labels")
     require((streams.counted > 0).all(), "what is known of the labels")
+    require(((streams.trust >= 0) & (streams.trust <= 1)).all(), "what is known of the labels")
     require(all((array >= 0).all() for array in growth), "the snapshots")
-    require(int(parts["clock"].clock[1]) == 0, "the clock")
+    require(int(parts["clock"].clock[EVENTS]) == 0, "the clock")
+
+
+def _refuse_lists(weights: Weights, residents: Ints, n_pool: int, used: list[int]) -> None:
+    """Refuse lists that lack a label's learners, or whose guests are not of the pool and in ascending order."""
+    columns, places, n_labels = len(weights.pool), weights.log.shape[2], len(residents)
+    for array in (weights.candidate, weights.leader, weights.pool):
+        require(((array >= 0) & (array < max(1, columns))).all(), "the candidates")
+    require(0 <= n_pool <= columns, "the candidates")
+    pool = weights.pool[:n_pool]
+    require(_ascends(pool) and not np.isin(residents, pool).any(), "the candidates")
+    require((weights.size[:, n_labels:] == 0).all(), "the candidates")
+    for k, q in np.ndindex(KINDS, n_labels):
+        n_residents, size, count = residents.shape[1], int(weights.size[k, q]), int(weights.leaders[k, q])
+        require(n_residents <= size <= places and 1 <= count <= LEADERS, "the candidates")
+        listed = weights.candidate[k, q, :size]
+        guests = listed[n_residents:]
+        require(np.array_equal(listed[:n_residents], residents[q]), "the candidates")
+        require(_ascends(guests) and bool(np.isin(guests, pool).all()), "the candidates")
+        whole = size == places or len(guests) == n_pool
+        require(whole or not weights.begun[q] or k not in used, "the candidates")
+        require(bool(np.isin(weights.leader[k, q, :count], listed).all()), "the candidates")
+
+
+def _ascends(columns: Ints) -> bool:
+    return bool((np.diff(columns) > 0).all())

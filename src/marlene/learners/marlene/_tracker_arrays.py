@@ -1,0 +1,123 @@
+"""The arrays of a tracker: made, moved and copied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.tracking.state import ABSENT, KINDS, LEADERS, SCOUTS, Growth, Scratch, Streams, Weights
+from marlene.learners.marlene._decisions import FIRST_ERROR
+
+if TYPE_CHECKING:
+    from marlene._common.arrays import Ints
+
+
+def with_slack(needed: int, room: int) -> int:
+    """Return room for so many inputs, with some to spare if there was too little."""
+    return room if room >= needed else max(needed, room + room // 2)
+
+
+def grown(before: int, needed: int) -> int:
+    """Return room for so many labels; further labels get room for a quarter more, as moving takes time."""
+    return before if needed <= before else needed if before == 0 else max(needed, before + before // 4)
+
+
+def no_scales(rooms: int, inputs: int, numbers: int) -> tuple[Any, ...]:
+    """Return the scales of rooms that have met nothing."""
+    shape = (rooms, numbers)
+    return (
+        np.zeros((rooms, inputs), np.bool_),
+        np.zeros((rooms, 2), np.int64),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape),
+    )
+
+
+def no_streams(streams: int, labels: int, block: int) -> Streams:
+    """Return streams of which nothing is known."""
+    return Streams(
+        labels=np.zeros(streams, np.int64),
+        seen=np.zeros(streams, np.int64),
+        examples=np.zeros((streams, labels, 2)),
+        errors=np.full((streams, KINDS, labels, 2), FIRST_ERROR),
+        counted=np.ones((streams, KINDS, labels, 2)),
+        counts=np.zeros((streams, labels, 2, BINS)),
+        shares=np.zeros((streams, labels, 2, BINS)),
+        cut=np.full((streams, labels), BINS // 2),
+        judged=np.zeros((streams, 1), np.int64),
+        same=np.full((streams, block), -1),
+        trust=np.zeros((streams, labels)),
+        learnt=np.zeros(streams, np.bool_),
+    )
+
+
+def no_weights(labels: int, places: int, columns: int) -> Weights:
+    """Return empty lists of candidates."""
+    return Weights(
+        log=np.full((KINDS, labels, places), ABSENT),
+        candidate=np.zeros((KINDS, labels, places), np.int64),
+        size=np.zeros((KINDS, labels), np.int64),
+        floor=np.full(columns, ABSENT),
+        pool=np.zeros(columns, np.int64),
+        total=np.zeros((KINDS, labels)),
+        leaders=np.zeros((KINDS, labels), np.int64),
+        leader=np.zeros((KINDS, labels, LEADERS), np.int64),
+        share=np.zeros((KINDS, labels, LEADERS)),
+        begun=np.zeros(labels, np.bool_),
+    )
+
+
+def no_growth(labels: int, slots: int) -> Growth:
+    """Return labels without snapshots."""
+    return Growth(
+        young=np.zeros((labels, 2), np.int64),
+        since=np.zeros((labels, 2), np.int64),
+        taken=np.zeros(labels, np.int64),
+        alive=np.zeros((slots, labels), np.bool_),
+    )
+
+
+def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift: int) -> None:
+    """Copy lists into larger, empty ones; column h is now `moved[h]`, and guests are shifted, from place `guest` on."""
+    known, places = len(before.begun), before.log.shape[2]
+    for name in ("size", "total", "leaders", "leader", "share"):
+        getattr(after, name)[:, :known] = getattr(before, name)
+    after.leader[:, :known] = moved[before.leader]
+    after.begun[:known] = before.begun
+    after.pool[: len(before.pool)] = moved[before.pool]
+    after.floor[moved] = before.floor
+    for start, stop, to in ((0, guest, 0), (guest, places, guest + shift)):
+        after.log[:, :known, to : to + stop - start] = before.log[:, :, start:stop]
+        after.candidate[:, :known, to : to + stop - start] = moved[before.candidate[:, :, start:stop]]
+    after.size[after.size > 0] += shift
+
+
+def new_scratch(columns: int, streams: int, labels: int, places: int) -> Scratch:
+    """Return work space."""
+    return Scratch(
+        score=np.zeros((KINDS, columns)),
+        logs=np.zeros((KINDS, 2, columns)),
+        said=np.zeros((KINDS, labels)),
+        slopes=np.zeros(labels),
+        lesson=np.zeros(labels, np.int8),
+        trusted=np.zeros((streams, labels + 1)),
+        scouts=np.zeros(SCOUTS, np.int64),
+        guests=np.zeros((3, places)),
+    )
+
+
+def copied(part: Any) -> Any:  # noqa: ANN401 (NamedTuples of arrays, or what is in them)
+    """Return a copy with copies of all arrays."""
+    if isinstance(part, np.ndarray):
+        return part.copy()
+    return type(part)(*map(copied, part)) if isinstance(part, tuple) else part
+
+
+def put(larger: Any, smaller: Any) -> None:  # noqa: ANN401 (NamedTuples of arrays)
+    """Copy arrays into the beginning of larger ones."""
+    for mine, theirs in zip(larger, smaller, strict=True):
+        mine[tuple(slice(0, length) for length in theirs.shape)] = theirs
