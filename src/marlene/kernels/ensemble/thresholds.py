@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 BINS = 100
-WIDEST = 5.0
+WIDEST = 6.5
 """The log odds at which the outermost bins begin."""
 EVERY = 20
 """Examples between two choices."""
 KEPT = 0.99
 """Decay of the counts at each choice: old scores came from other classifiers."""
-PRIOR = 4.0
+PRIOR = 5.0
 """Pseudo-examples of each class of each label; those of the positive class lie evenly in the upper half."""
 
 

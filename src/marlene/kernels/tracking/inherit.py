@@ -12,26 +12,11 @@ from marlene.kernels.banks.naive_bayes import bayes_clear, bayes_copy
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble.thresholds import BINS
 from marlene.kernels.tracking import state
-from marlene.kernels.tracking.lists import fill, first_guest, is_pooled, join, learner_place, offer, place_of
-from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, OWN_PLACE, TARGET, YOUNG_PLACE
-from marlene.kernels.tracking.weights import (
-    BEHIND,
-    FAMILIAR,
-    NAMED,
-    OWN_PRIOR,
-    PROVEN,
-    PROVEN_NAMED,
-    SHARE,
-    UNNAMED,
-    YOUNG_PRIOR,
-    find_leaders,
-    hand_over,
-    set_floors,
-    trust,
-)
+from marlene.kernels.tracking.lists import first_guest, is_pooled, join, learner_place, offer, place_of
+from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, NOT_YET, OWN_PLACE, TARGET, YOUNG_PLACE
+from marlene.kernels.tracking.weights import BEHIND, OWN_PRIOR, SHARE, YOUNG_PRIOR, find_leaders, hand_over
 
 if TYPE_CHECKING:
-    from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import Growth, Kinds, Model, Rooms, Streams, Weights
 
 TAKEN_OVER = 0.9
@@ -47,11 +32,14 @@ NEGATIVES = 4
 RARER_CLASS, LEAST_EXAMPLES = 16, 200
 """A label's snapshot is due after this many examples of its rarer class, and this many in all."""
 FEW_EXAMPLES = 200.0
-"""A label with fewer examples also inherits the threshold of a source, which counts for this many."""
+"""A label with fewer examples also inherits the scores of a source's label, from which its threshold follows."""
+FOUND_EXAMPLES = 20.0
+"""How many examples these scores count for at most, if the label has another name."""
 
 
 @subkernel
-def _copy(kinds: Kinds, k: int, giver: int, heir: int, positives: float, squares: float) -> None:
+def copy_column(kinds: Kinds, k: int, giver: int, heir: int, positives: float, squares: float) -> None:
+    """Make a column a copy of another: with at most so many positive examples, and a part of AdaGrad's sums."""
     if k == BAYES:
         known = kinds.bayes.examples[1, giver]
         bayes_copy(kinds.bayes, giver, heir, min(1.0, positives / known) if known > 0.0 else 1.0)
@@ -80,18 +68,18 @@ def _withdraw(weights: Weights, k: int, q: int, place: int) -> None:
 
 
 @subkernel
-def _inherit_threshold(streams: Streams, stream: int, label: int, q: int) -> None:
-    """Let a target label have the scores, and the errors of both kinds, of a source's label."""
+def inherit_threshold(streams: Streams, stream: int, label: int, q: int, examples: float) -> None:
+    """Let a target label have the cut, the errors of both kinds, and so many scores of a source's label."""
     total = 0.0
     for y in range(2):
         for b in range(BINS):
             total += streams.counts[stream, label, y, b]
-    part = min(1.0, FEW_EXAMPLES / max(1.0, total))
+    part = min(1.0, examples / max(1.0, total))
     streams.cut[TARGET, q] = streams.cut[stream, label]
     for y in range(2):
         for b in range(BINS):
-            streams.counts[TARGET, q, y, b] = part * streams.counts[stream, label, y, b]
-            streams.shares[TARGET, q, y, b] = part * streams.shares[stream, label, y, b]
+            streams.counts[TARGET, q, y, b] += part * streams.counts[stream, label, y, b]
+            streams.shares[TARGET, q, y, b] += part * streams.shares[stream, label, y, b]
         for k in range(KINDS):
             streams.errors[TARGET, k, q, y] = streams.errors[stream, k, label, y]
             streams.counted[TARGET, k, q, y] = streams.counted[stream, k, label, y]
@@ -114,11 +102,11 @@ def inherit(model: Model, k: int, q: int, h: int) -> None:
     room = state.room_of(rooms, h)
     heir = state.learner_column(rooms, room, q)
     if room == TARGET and h != state.young_column(rooms, q):
-        _copy(model.kinds, k, h, heir, KEPT_POSITIVES, KEPT_SQUARES)
+        copy_column(model.kinds, k, h, heir, KEPT_POSITIVES, KEPT_SQUARES)
     else:
-        _copy(model.kinds, k, h, heir, np.inf, 1.0)
+        copy_column(model.kinds, k, h, heir, np.inf, 1.0)
     if room != TARGET and streams.examples[TARGET, q, 0] + streams.examples[TARGET, q, 1] < FEW_EXAMPLES:
-        _inherit_threshold(streams, room, h - state.source_column(rooms, room, 0), q)
+        inherit_threshold(streams, room, h - state.source_column(rooms, room, 0), q, FOUND_EXAMPLES)
     model.scratch.score[k, heir] = model.scratch.score[k, h]  # what the heir says of the example it learns next
     hand_over(weights, k, q, place_of(weights, rooms, k, q, h), learner_place(room))
     find_leaders(weights, k, q)
@@ -205,129 +193,24 @@ def take_snapshot(model: Model, q: int) -> bool:
     h = state.snapshot_column(rooms, slot, q)
     for k in range(KINDS):
         if kinds.used[k]:
-            _copy(kinds, k, q, h, np.inf, 1.0)
+            copy_column(kinds, k, q, h, np.inf, 1.0)
             for other in range(model.streams.labels[TARGET]):
                 place = place_of(weights, rooms, k, other, h)
                 if place >= 0:
                     _withdraw(weights, k, other, place)
     further = not is_pooled(model, h)
     if further:
-        _offer_all(model, h)
+        offer_all(model, h)
     return further
 
 
 @subkernel
-def _offer_all(model: Model, column: int) -> None:
+def offer_all(model: Model, column: int) -> None:
     """Let a column join the pool, and offer it to all labels; those that have not begun take it later."""
     weights, streams = model.weights, model.streams
     join(model, column)
     for k in range(KINDS):
         if model.kinds.used[k]:
             for q in range(streams.labels[TARGET]):
-                if weights.begun[q] and offer(weights, model.rooms, streams, k, q, column):
+                if weights.began[q] != NOT_YET and offer(weights, model.rooms, streams, k, q, column):
                     find_leaders(weights, k, q)
-
-
-@subkernel
-def _is_familiar(rooms: Rooms, stream: int, rows: Rows, row: int) -> bool:
-    """Tell whether a source has met enough of a row's inputs."""
-    met = 0
-    for j in range(rows.starts[row], rows.starts[row + 1]):
-        met += 1 if rooms.met[stream, rows.indices[j]] else 0
-    return bool(met >= FAMILIAR * (rows.starts[row + 1] - rows.starts[row]))
-
-
-@subkernel
-def _learn_trust(model: Model) -> None:
-    """Find how much sources that have learnt are to be trusted now; those that are join the pool."""
-    streams = model.streams
-    for s in range(1, len(streams.labels)):
-        if streams.learnt[s]:
-            for label in range(streams.labels[s]):
-                streams.trust[s, label] = trust(streams, s, label, PROVEN)
-                h = state.source_column(model.rooms, s, label)
-                if streams.trust[s, label] > 0.0 and not is_pooled(model, h):
-                    _offer_all(model, h)
-            streams.learnt[s] = False
-
-
-@subkernel
-def _write_trust(model: Model, rows: Rows, row: int) -> None:
-    """Write how much every label of every source is to be trusted by target labels of other names."""
-    streams, trusted = model.streams, model.scratch.trusted
-    for s in range(1, len(streams.labels)):
-        familiar = _is_familiar(model.rooms, s, rows, row)
-        for label in range(streams.labels[s]):
-            trusted[s, label] = streams.trust[s, label] if familiar else 0.0
-        trusted[s, streams.labels[s]] = 1.0 if familiar else 0.0
-
-
-@inlined
-def _named_trust(model: Model, s: int, q: int) -> float:
-    """Return the trust in the label of a source that has the name of target label q, 0 if there is none."""
-    label, streams = model.streams.same[s, q], model.streams
-    if label < 0 or model.scratch.trusted[s, streams.labels[s]] == 0.0:
-        return 0.0
-    return trust(streams, s, label, PROVEN_NAMED)
-
-
-@subkernel
-def begin(model: Model, rows: Rows, row: int) -> None:
-    """Before a row, give the target labels that have none yet their first weights, from what sources have learnt.
-
-    A tracker without snapshots takes nothing from sources either.
-    """
-    weights, streams = model.weights, model.streams
-    if len(model.growth.alive) == 0:
-        return
-    _learn_trust(model)
-    set_floors(weights, model.rooms, streams, model.growth)
-    _write_trust(model, rows, row)
-    total = best = 0.0
-    for s in range(1, len(streams.labels)):
-        for label in range(streams.labels[s]):
-            total += model.scratch.trusted[s, label]
-            best = max(best, model.scratch.trusted[s, label])
-    for q in range(streams.labels[TARGET]):
-        if not weights.begun[q]:
-            _begin_label(model, q, total, best)
-        weights.begun[q] = True
-
-
-@subkernel
-def _begin_label(model: Model, q: int, total: float, best: float) -> None:
-    streams, named, giver = model.streams, 0.0, 0
-    for s in range(1, len(streams.labels)):
-        if _named_trust(model, s, q) > named:
-            named, giver = _named_trust(model, s, q), s
-    foreign = NAMED * named if named > 0.0 else UNNAMED * best
-    for k in range(KINDS):
-        if model.kinds.used[k]:
-            fill(model, k, q)
-    if foreign > 0.0:
-        for k in range(KINDS):
-            if model.kinds.used[k]:
-                _first_weights(model, k, q, foreign, total, named)
-    if named > 0.0:
-        _inherit_threshold(streams, giver, streams.same[giver, q], q)
-
-
-@subkernel
-def _first_weights(model: Model, k: int, q: int, foreign: float, total: float, named: float) -> None:
-    """Give the candidates of a label their first weights: `foreign` to all of sources together."""
-    weights, rooms, streams = model.weights, model.rooms, model.streams
-    log = weights.log[k, q]
-    log[OWN_PLACE] = math.log(1.0 - foreign)
-    unnamed = (1.0 - NAMED) * foreign if named > 0.0 else foreign
-    for s in range(1, len(streams.labels)):
-        for label in range(streams.labels[s]):
-            trusted = model.scratch.trusted[s, label]
-            place = place_of(weights, rooms, k, q, state.source_column(rooms, s, label)) if trusted > 0.0 else -1
-            if place >= 0:
-                log[place] = math.log(unnamed * trusted / total)
-        same = _named_trust(model, s, q)
-        if same > 0.0:
-            h = state.learner_column(rooms, s, q)
-            _copy(model.kinds, k, state.source_column(rooms, s, streams.same[s, q]), h, np.inf, 1.0)
-            log[learner_place(s)] = math.log(NAMED * foreign * same / named)
-    find_leaders(weights, k, q)

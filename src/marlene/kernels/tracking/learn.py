@@ -14,8 +14,8 @@ from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble.blend import Blend, blended_vote, count_error
 from marlene.kernels.ensemble.thresholds import Thresholds, decide_row, learn_scores
 from marlene.kernels.tracking import state
+from marlene.kernels.tracking.begin import begin
 from marlene.kernels.tracking.inherit import (
-    begin,
     has_had_its_time,
     inherit,
     is_due,
@@ -25,8 +25,17 @@ from marlene.kernels.tracking.inherit import (
     wanted_by_young,
 )
 from marlene.kernels.tracking.lists import are_complete, find_scouts, first_guest
-from marlene.kernels.tracking.state import BAYES, KINDS, LINEAR, TARGET, scales_of
-from marlene.kernels.tracking.weights import LARGEST_CLASS_WEIGHT, RATE, class_weight, gather, move_weights, set_floors
+from marlene.kernels.tracking.state import BAYES, KINDS, LINEAR, NAMESAKE, SEARCHING, TARGET, scales_of
+from marlene.kernels.tracking.weights import (
+    HASTE,
+    LARGEST_CLASS_WEIGHT,
+    RATE,
+    SEARCHED,
+    class_weight,
+    gather,
+    move_weights,
+    set_floors,
+)
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
@@ -34,14 +43,18 @@ if TYPE_CHECKING:
     from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import Block, Kinds, Model, Rooms, Scratch, Streams, Weights
 
-SUREST = math.log(0.98 / 0.02)
+SUREST = math.log(0.995 / 0.005)
 """Log odds beyond which a vote counts no more in weights."""
+FAMILIAR = 0.7
+"""The share of an example's inputs that a source must have met to say anything of it."""
 
 
 @subkernel
-def _write_scores(kinds: Kinds, rooms: Rooms, room: int, rows: Rows, row: int, score: Floats, first: int) -> None:
-    """Write the log odds of all columns of a room from `first` on."""
-    scales, stop = scales_of(rooms, room), rooms.first[room + 1]
+def _write_scores(
+    kinds: Kinds, rooms: Rooms, room: int, rows: Rows, row: int, score: Floats, first: int, stop: int
+) -> None:
+    """Write the log odds of columns of a room."""
+    scales = scales_of(rooms, room)
     if kinds.used[BAYES]:
         out, bayes = score[BAYES], kinds.bayes
         bayes_scores(bayes, kinds.bayes_settings, scales, rows, row, first, stop, out)
@@ -69,12 +82,24 @@ def _probability(odds: float) -> float:
 
 @subkernel
 def _mixed_votes(weights: Weights, score: Floats, k: int, said: Floats) -> None:
-    """Write what the leaders of every target label say together."""
+    """Write what the leaders of every target label say together; those whose log odds are 0 say nothing."""
     for q in range(len(said)):
-        p = 0.0
+        p = total = 0.0
         for j in range(weights.leaders[k, q]):
-            p += weights.share[k, q, j] * _probability(score[weights.leader[k, q, j]])
-        said[q] = p
+            odds, share = score[weights.leader[k, q, j]], weights.share[k, q, j]
+            if odds != 0.0:
+                p += share * _probability(odds)
+                total += share
+        said[q] = p / total if total > 0.0 else 0.5
+
+
+@inlined
+def _is_familiar(rooms: Rooms, room: int, rows: Rows, row: int) -> bool:
+    """Tell whether a source has met enough of a row's inputs."""
+    known = 0
+    for j in range(rows.starts[row], rows.starts[row + 1]):
+        known += 1 if rooms.known[room, rows.indices[j]] else 0
+    return bool(known >= FAMILIAR * (rows.starts[row + 1] - rows.starts[row]))
 
 
 @subkernel
@@ -82,7 +107,13 @@ def _vote(model: Model, rows: Rows, row: int, probabilities: Floats) -> None:
     """Write P(label) of every target label; NaN without any evidence."""
     kinds, rooms, scratch, streams = model.kinds, model.rooms, model.scratch, model.streams
     for room in range(len(rooms.first) - 1):
-        _write_scores(kinds, rooms, room, rows, row, scratch.score, rooms.first[room])
+        first, stop = rooms.first[room], rooms.first[room + 1]
+        if room != TARGET and not _is_familiar(rooms, room, rows, row):
+            stop = state.source_column(rooms, room, 0)
+            for k in range(KINDS):
+                for h in range(stop, rooms.first[room + 1]):
+                    scratch.score[k, h] = 0.0
+        _write_scores(kinds, rooms, room, rows, row, scratch.score, first, stop)
     n_labels = streams.labels[TARGET]
     for k in range(KINDS):
         if kinds.used[k]:
@@ -152,6 +183,22 @@ def _gather(model: Model, columns: Ints, k: int, y: int) -> None:
     gather(model.scratch.logs[k, y], columns, model.scratch.guests[1 + y])
 
 
+@inlined
+def _moderate(streams: Streams, scratch: Scratch, k: int, q: int, y: int) -> None:
+    """Write what a label's own learner says of class y; after n examples of the rarer class, at odds of 1 + n at most."""
+    negative, positive = streams.examples[TARGET, q, 0] - (1 - y), streams.examples[TARGET, q, 1] - y
+    bound = min(SUREST, math.log(1.0 + min(negative, positive)))
+    odds = min(max(scratch.score[k, q], -bound), bound)
+    scratch.logs[k, y, q] = -math.log(1.0 + math.exp(-odds if y == 1 else odds))
+
+
+@inlined
+def _haste(streams: Streams, q: int, began: int) -> float:
+    """Return by how much faster the weights of a label move that began with sources."""
+    seen = streams.examples[TARGET, q, 0] + streams.examples[TARGET, q, 1]
+    return 1.0 + HASTE / (1.0 + seen / SEARCHED) if began == SEARCHING else 1.0
+
+
 @subkernel
 def _track(model: Model, k: int, truth: Labels) -> None:
     """Move the weights of all target labels, and let those inherit whose candidate has taken over."""
@@ -171,6 +218,9 @@ def _track(model: Model, k: int, truth: Labels) -> None:
             _gather(model, weights.candidate[k, q, guest : weights.size[k, q]], k, y)
         counts = class_weight(streams.examples[TARGET, q, 0], streams.examples[TARGET, q, 1], y)
         step = RATE * min(counts, LARGEST_CLASS_WEIGHT)
+        if weights.began[q] >= NAMESAKE:
+            _moderate(streams, scratch, k, q, y)
+            step *= _haste(streams, q, weights.began[q])
         if move_weights(model, k, q, y, step, y == 1 and not complete):
             h = taken_over(weights, rooms, k, q)
             if h >= 0:
@@ -212,14 +262,20 @@ def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
 @subkernel
 def _learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, truth: Labels) -> None:
     observe_row(scales_of(model.rooms, stream), rows, row)
+    for j in range(rows.starts[row], rows.starts[row + 1]):
+        model.rooms.known[stream, rows.indices[j]] = True
     _train(model, stream, stream, first, rows, row, truth)
 
 
 @kernel
+def begin_labels(model: Model) -> None:
+    """Let target labels begin that have not yet."""
+    begin(model)
+
+
+@kernel
 def predict_rows(model: Model, rows: Rows, probabilities: Floats) -> None:
-    """Write P(label) of every target label for every row; if sources have learnt since, let labels begin first."""
-    if model.clock[state.STALE] and len(rows.starts) > 1:
-        begin(model, rows, 0)
+    """Write P(label) of every target label for every row."""
     for row in range(len(rows.starts) - 1):
         _vote(model, rows, row, probabilities[row])
 
@@ -235,7 +291,7 @@ def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Blo
     while row < len(rows.starts) - 1 and clock[state.EVENTS] + KINDS * n_labels <= len(model.events):
         truth = block.truth[row]
         if clock[state.STALE]:
-            begin(model, rows, row)
+            begin(model)
             clock[state.STALE] = 0
         _vote(model, rows, row, probabilities)
         if len(block.probabilities) > 0:
@@ -261,7 +317,7 @@ def learn_source_rows(model: Model, objective: Objective, stream: int, rows: Row
     n_labels, first = streams.labels[stream], state.source_column(rooms, stream, 0)
     probabilities = np.empty(n_labels)
     for row in range(len(rows.starts) - 1):
-        _write_scores(kinds, rooms, stream, rows, row, scratch.score, first)
+        _write_scores(kinds, rooms, stream, rows, row, scratch.score, first, rooms.first[stream + 1])
         for k in range(KINDS):
             for label in range(n_labels):
                 scratch.said[k, label] = _probability(scratch.score[k, first + label])

@@ -36,6 +36,10 @@ STALE, EVENTS, POOL, CLOCKS = range(4)
 how many columns have joined the pool."""
 
 
+NOT_YET, ALONE, NAMESAKE, SEARCHING = range(4)
+"""How a label began: not yet; without help; with a source's label of the same name; among labels of other names."""
+
+
 class Kinds(NamedTuple):
     """The classifiers of both kinds, and which kinds are used."""
 
@@ -51,6 +55,8 @@ class Rooms(NamedTuple):
 
     Attributes
     ----------
+    known
+        The inputs that a source itself has met.
     first
         The first column of each room, and the end of the last.
     block
@@ -59,6 +65,7 @@ class Rooms(NamedTuple):
 
     numeric: Ints
     met: Bools
+    known: Bools
     seen: Ints
     times: Floats
     mean: Floats
@@ -121,8 +128,8 @@ class Weights(NamedTuple):
         The logarithm of the sum of the leaders' weights.
     leaders, leader, share
         How many leaders there are, their columns and their shares of the weight.
-    begun
-        Whether a label has had its first weights.
+    began
+        How a label began, see `NOT_YET`.
     """
 
     log: Floats
@@ -134,7 +141,7 @@ class Weights(NamedTuple):
     leaders: Ints
     leader: Ints
     share: Floats
-    begun: Bools
+    began: Ints
 
 
 class Growth(NamedTuple):
@@ -161,8 +168,7 @@ class Growth(NamedTuple):
 class Scratch(NamedTuple):
     """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), for labels.
 
-    `trusted`: how much labels of sources are trusted, and after them whether the source is trusted at all. `scouts`,
-    see `lists`. `guests`: the floors of guests, and ln P(0) and ln P(1) as they say it.
+    `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and ln P(1) as they say it.
     """
 
     score: Floats
@@ -170,7 +176,6 @@ class Scratch(NamedTuple):
     said: Floats
     slopes: Floats
     lesson: Labels
-    trusted: Floats
     scouts: Ints
     guests: Floats
 

@@ -38,15 +38,12 @@ OWN_PRIOR, YOUNG_PRIOR, OTHERS_PRIOR = 0.9, 0.05, 0.1
 """How that part is shared: the label's learners, its young learner, and all snapshots and sources together."""
 BEHIND = 5.0
 """How far below the best a leader's logarithm may be."""
-NAMED = 0.9
-"""The first weight of a source's label of the same name, if it is to be trusted."""
-UNNAMED = 0.1
-"""The first weight of all labels of sources together, if they are to be trusted."""
+HASTE, SEARCHED = 8.0, 32.0
+"""How much faster the weights of a label move at first if it is searched for among labels of other names, and after how
+many examples half of that is left."""
 PROVEN, PROVEN_NAMED = 2.5, 1.0
 """By how many standard errors a source must tell its own positive examples from its negative ones, to be trusted; less
 is asked for the target's label of the same name."""
-FAMILIAR = 0.5
-"""The share of an example's inputs that a source must have met to be trusted from the start."""
 GOOD = 0.2
 """The area under the ROC curve, above one half, from which on a source is trusted fully."""
 

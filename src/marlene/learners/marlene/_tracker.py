@@ -13,7 +13,7 @@ from marlene.kernels.banks.scales import PRESENCE
 from marlene.kernels.ensemble.thresholds import Thresholds, decide
 from marlene.kernels.tracking import state as layout
 from marlene.kernels.tracking.inherit import begin_concept
-from marlene.kernels.tracking.learn import learn_source_rows, learn_target_rows, predict_rows
+from marlene.kernels.tracking.learn import begin_labels, learn_source_rows, learn_target_rows, predict_rows
 from marlene.kernels.tracking.state import (
     BAYES,
     EVENT_WIDTH,
@@ -82,6 +82,7 @@ class ScaleArrays(NamedTuple):
     """The scales of all rooms, see `Rooms`."""
 
     met: Bools
+    known: Bools
     seen: Ints
     times: Floats
     mean: Floats
@@ -154,7 +155,7 @@ class Tracker:
 
     def _make_scales(self, before: Ints, after: Ints) -> None:
         """Let the scales of all rooms have a place for every input; those at `before` are now at `after`."""
-        numeric, (met, seen, *numbers) = self.bank.numeric, self._scales
+        numeric, (met, known, seen, *numbers) = self.bank.numeric, self._scales
         n_inputs, n_numbers = len(numeric), int((numeric != PRESENCE).sum())
         sizes = with_slack(n_inputs, met.shape[1]), with_slack(n_numbers, numbers[0].shape[1])
         self._model = None
@@ -162,8 +163,9 @@ class Tracker:
             return
         larger = no_scales(len(met), *sizes)
         larger[0][:, after] = met[:, before]
-        larger[1][:] = seen
-        for mine, theirs in zip(larger[2:], numbers, strict=True):
+        larger[1][:, after] = known[:, before]
+        larger[2][:] = seen
+        for mine, theirs in zip(larger[3:], numbers, strict=True):
             mine[:, : theirs.shape[1]] = theirs
         self._scales = larger
 
@@ -257,7 +259,7 @@ class Tracker:
         growth.alive[:, :old_block] = self._growth.alive
         streams = no_streams(n_streams, max(block, *widths), block)
         put(streams, self._streams)
-        scales = no_scales(n_streams, self._scales[0].shape[1], self._scales[2].shape[1])
+        scales = no_scales(n_streams, self._scales[0].shape[1], self._scales[-1].shape[1])
         for mine, theirs in zip(scales, self._scales, strict=True):
             mine[: len(theirs)] = theirs
         self._weights, self._growth, self._streams, self._scales = weights, growth, streams, scales
@@ -272,8 +274,8 @@ class Tracker:
             naive = (bayes.arrays, bayes.parameters) if bayes else NO_BAYES
             logistic = (linear.arrays, linear.parameters) if linear else NO_LINEAR
             kinds = Kinds(naive[0], naive[1], logistic[0], logistic[1], used)
-            met, seen, times, mean, squares, origin = self._scales
-            rooms = Rooms(self.bank.numeric, met, seen, times, mean, squares, origin, self._first, self._block)
+            met, known, seen, times, mean, squares, origin = self._scales
+            rooms = Rooms(self.bank.numeric, met, known, seen, times, mean, squares, origin, self._first, self._block)
             self._model = Model(
                 kinds,
                 rooms,
@@ -287,8 +289,7 @@ class Tracker:
         return self._model
 
     def _scratch(self) -> Scratch:
-        n_streams, n_labels, _ = self._streams.examples.shape
-        return new_scratch(int(self._first[-1]), n_streams, n_labels, self._weights.log.shape[2])
+        return new_scratch(int(self._first[-1]), self._streams.examples.shape[1], self._weights.log.shape[2])
 
     def learn(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats, predictions: Labels) -> None:
         """Learn rows; before each row of the target write P(label) and the predictions, if there is room for them."""
@@ -312,29 +313,30 @@ class Tracker:
 
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of all target labels for every row."""
-        model = self.model()
-        if self._clock[layout.STALE] and not self._weights.begun[: len(self.labels[0])].all():
-            model = copied(model)  # labels begin, but only for this prediction
-        else:
-            model = model._replace(scratch=self._scratch(), clock=np.zeros_like(self._clock))
+        model = self._ready()._replace(scratch=self._scratch())
         predict_rows(model, self.bank.inputs(rows), probabilities)
+
+    def _ready(self) -> Model:
+        """Return everything as it is for predictions: labels that have not begun do so in a copy."""
+        model = self.model()
+        if self._clock[layout.STALE] and not self._weights.began[: len(self.labels[0])].all():
+            model = copied(model)
+            begin_labels(model)
+        return model
 
     def decide(self, probabilities: Floats) -> Labels:
         """Return the predictions for P(label) of the target labels."""
-        n_labels = probabilities.shape[1]
+        n_labels, streams = probabilities.shape[1], self._ready().streams
         predictions = np.zeros(probabilities.shape, np.int8)
         state = Thresholds(
-            self._streams.counts[0, :n_labels],
-            self._streams.shares[0, :n_labels],
-            self._streams.cut[0, :n_labels],
-            self._streams.judged[0],
+            streams.counts[0, :n_labels], streams.shares[0, :n_labels], streams.cut[0, :n_labels], streams.judged[0]
         )
         decide(state, np.ascontiguousarray(probabilities), predictions)
         return predictions
 
     def thresholds(self) -> Floats:
         """Return the least P(label) at which each target label is predicted."""
-        return threshold_of(self._streams.cut[0, : len(self.labels[0])])
+        return threshold_of(self._ready().streams.cut[0, : len(self.labels[0])])
 
     def signal(self, label: int) -> None:
         """Take note that a target label begins a new concept: all candidates get their prior weights again."""
@@ -371,10 +373,12 @@ class Tracker:
 
     def parts(self) -> dict[str, Any]:
         """Return everything learnt but the classifiers, as NamedTuples of arrays."""
-        met, seen, *numbers = self._scales
+        met, known, seen, *numbers = self._scales
         n_inputs, n_numbers = len(self.bank.numeric), int((self.bank.numeric != PRESENCE).sum())
         return {
-            "scales": ScaleArrays(met[:, :n_inputs], seen, *(array[:, :n_numbers] for array in numbers)),
+            "scales": ScaleArrays(
+                met[:, :n_inputs], known[:, :n_inputs], seen, *(array[:, :n_numbers] for array in numbers)
+            ),
             "streams": self._streams,
             "weights": self._weights,
             "growth": self._growth,

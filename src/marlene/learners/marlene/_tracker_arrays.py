@@ -29,6 +29,7 @@ def no_scales(rooms: int, inputs: int, numbers: int) -> tuple[Any, ...]:
     shape = (rooms, numbers)
     return (
         np.zeros((rooms, inputs), np.bool_),
+        np.zeros((rooms, inputs), np.bool_),
         np.zeros((rooms, 2), np.int64),
         np.zeros(shape),
         np.zeros(shape),
@@ -67,7 +68,7 @@ def no_weights(labels: int, places: int, columns: int) -> Weights:
         leaders=np.zeros((KINDS, labels), np.int64),
         leader=np.zeros((KINDS, labels, LEADERS), np.int64),
         share=np.zeros((KINDS, labels, LEADERS)),
-        begun=np.zeros(labels, np.bool_),
+        began=np.zeros(labels, np.int64),
     )
 
 
@@ -83,11 +84,11 @@ def no_growth(labels: int, slots: int) -> Growth:
 
 def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift: int) -> None:
     """Copy lists into larger, empty ones; column h is now `moved[h]`, and guests are shifted, from place `guest` on."""
-    known, places = len(before.begun), before.log.shape[2]
+    known, places = len(before.began), before.log.shape[2]
     for name in ("size", "total", "leaders", "leader", "share"):
         getattr(after, name)[:, :known] = getattr(before, name)
     after.leader[:, :known] = moved[before.leader]
-    after.begun[:known] = before.begun
+    after.began[:known] = before.began
     after.pool[: len(before.pool)] = moved[before.pool]
     after.floor[moved] = before.floor
     for start, stop, to in ((0, guest, 0), (guest, places, guest + shift)):
@@ -96,7 +97,7 @@ def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift:
     after.size[after.size > 0] += shift
 
 
-def new_scratch(columns: int, streams: int, labels: int, places: int) -> Scratch:
+def new_scratch(columns: int, labels: int, places: int) -> Scratch:
     """Return work space."""
     return Scratch(
         score=np.zeros((KINDS, columns)),
@@ -104,7 +105,6 @@ def new_scratch(columns: int, streams: int, labels: int, places: int) -> Scratch
         said=np.zeros((KINDS, labels)),
         slopes=np.zeros(labels),
         lesson=np.zeros(labels, np.int8),
-        trusted=np.zeros((streams, labels + 1)),
         scouts=np.zeros(SCOUTS, np.int64),
         guests=np.zeros((3, places)),
     )

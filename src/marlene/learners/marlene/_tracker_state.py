@@ -8,7 +8,7 @@ import numpy as np
 
 from marlene._common.states import arrays_under, copied_arrays, plain, require, restored_tuple, with_prefix
 from marlene.kernels.ensemble.thresholds import BINS
-from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, POOL
+from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, NOT_YET, POOL, SEARCHING
 from marlene.learners.marlene._tracker import MOST_EVENTS, Event, Place
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def _refuse_impossible(parts: Mapping[str, Any], tracker: Tracker) -> None:
     scales, weights, streams, growth = (parts[name] for name in ("scales", "weights", "streams", "growth"))
     require((scales.met.sum(axis=1) == scales.seen[:, 1]).all(), "the features")
     require(all((array >= 0).all() for array in (scales.seen, scales.times, scales.squares)), "the features")
+    require((scales.known <= scales.met).all(), "the features")
+    require(((weights.began >= NOT_YET) & (weights.began <= SEARCHING)).all(), "the candidates")
     used = [bank.which for bank in tracker.banks]
     _refuse_lists(weights, tracker.residents(), int(parts["clock"].clock[POOL]), used)
     require(((streams.cut >= 0) & (streams.cut <= BINS)).all(), "the thresholds")
@@ -97,7 +99,7 @@ def _refuse_lists(weights: Weights, residents: Ints, n_pool: int, used: list[int
         require(np.array_equal(listed[:n_residents], residents[q]), "the candidates")
         require(_ascends(guests) and bool(np.isin(guests, pool).all()), "the candidates")
         whole = size == places or len(guests) == n_pool
-        require(whole or not weights.begun[q] or k not in used, "the candidates")
+        require(whole or weights.began[q] == NOT_YET or k not in used, "the candidates")
         require(bool(np.isin(weights.leader[k, q, :count], listed).all()), "the candidates")
 
 
