@@ -108,6 +108,31 @@ def test_the_first_half_is_learnt_before_the_second(tmp_path, archive):
     assert row["sources"] == ("none" if archive == "none" else first.name.removeprefix("yeast, "))
 
 
+@pytest.mark.parametrize("examples", [30, 200])
+def test_the_beginning_of_another_data_set_is_learnt_before_the_second_half(tmp_path, monkeypatch, examples):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    for name, count, words in (("one", 120, "abc"), ("other", examples, "bcd")):
+        X = rng.integers(0, 2, (count, 3))
+        rows = [f"{a},{b},{c},{b},{a * c}" for a, b, c in X]
+        (tmp_path / f"{name}.csv").write_text("\n".join([f"{','.join(words)},{name}1,{name}2", *rows]))
+    streams = {"load": "one.csv", "labels": -2, "archive": ["other.csv", "none"]}
+    rows = {row["sources"]: row for row in run_grid(Grid([streams], [{"name": "br-marlene"}]), "out").rows()}
+    source, target = load("other.csv", labels=-2, limit=60), load("one.csv", labels=-2).halves()[1]
+    assert len(source) == min(60, examples)
+    for sources, row in zip(([source], []), (rows["the beginning of other.csv"], rows["none"]), strict=True):
+        result = prequential(BRMarlene(seed=1), target, sources=sources)
+        assert (row["macro_gmean"], row["models"]) == (result.macro_gmean, result.models)
+        assert (row["name"], row["examples"]) == ("one, second half", 60)
+    assert rows["the beginning of other.csv"]["models"] > rows["none"]["models"]
+
+
+def test_an_archive_that_is_not_there_is_a_failed_run(tmp_path):
+    stream = {"load": "yeast", "limit": 100, "archive": "renmed"}
+    (row,) = run_grid(Grid([stream], [{"name": "majority"}]), tmp_path).rows()
+    assert row["error"].startswith("MarleneError: 'renmed' is neither a file nor a data set")
+
+
 def test_a_changed_target_after_an_archive_and_another_stream(tmp_path):
     stream = {"load": "yeast", "limit": 200, "sources": ["Yeast"], "archive": "renamed", "change": "few"}
     (row,) = run_grid(Grid([stream], [{"name": "br-marlene"}]), tmp_path).rows()

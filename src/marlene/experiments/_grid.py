@@ -35,8 +35,7 @@ LOADED = {
     "told": bool,
 }
 NO_ARCHIVE, WARM = "none", "warm"
-ARCHIVES = (NO_ARCHIVE, WARM, *archives.ARCHIVES)
-"""Archives of a loaded stream; "none": the first half is not learnt; "warm": it is learnt as the target."""
+"""Archives beside those of `Stream.halves`: the first half is not learnt, or it is learnt as the target."""
 SYNTHETIC = {"synthetic": str, "size": int, "sources": str, "source_size": int, "seed": (int, str), "told": bool}
 SEVERAL = ("load", "archive", "archive_seed", "change", "change_seed")
 """Where a list stands for several loaded streams."""
@@ -89,11 +88,7 @@ class Run:
         if isinstance(sources, str):
             return sources
         archive = self.stream.get("archive", NO_ARCHIVE)
-        if archive == WARM:
-            archived = ["first half, as the target"]
-        else:
-            known = archive != NO_ARCHIVE
-            archived = [archives.in_words(archive, self.stream.get("archive_seed", 1))] if known else []
+        archived = [] if archive == NO_ARCHIVE else [_archive_in_words(archive, self.stream.get("archive_seed", 1))]
         return ", ".join([*sources, *archived]) or "none"
 
     @property
@@ -139,9 +134,10 @@ class Grid:
         Mappings. `load`: what `marlene.streams.load` takes, with `labels`, `features`, `limit`, `sources` (a list of
         streams to learn before), `archive` and `archive_seed` (the target is the second half, and the first is learnt
         before: see `Stream.halves`; "none": it is not learnt; "warm": it is learnt as the target, before scoring
-        starts), `change` and `change_seed` (how the labels of the target change places: see `marlene.streams.changes`),
-        and `alarms` (how many false alarms in a row, for every label, are injected from a quarter of the stream on; for
-        learners with `drift = "oracle"` and those without a detector). Or `synthetic`: a type of
+        starts; the name or file of another data set: as many examples of that are learnt instead), `change` and
+        `change_seed` (how the labels of the target change places: see `marlene.streams.changes`), and `alarms` (how
+        many false alarms in a row, for every label, are injected from a quarter of the stream on; for learners with
+        `drift = "oracle"` and those without a detector). Or `synthetic`: a type of
         `marlene.streams.synthetic_experiment`, with `size`, `sources`, `source_size`, and `seed` (a number, by default
         1; or "run": drawn anew with the seed of the run). With `told = true` either kind tells the learner of every
         drift, and of the false alarms; it must have the method `signal_drift`. Lists under `load`, `archive`, `change`,
@@ -227,6 +223,13 @@ class Grid:
         return list(self._runs)
 
 
+def _archive_in_words(archive: str, seed: int) -> str:
+    """Return what an archive is."""
+    if archive == WARM:
+        return "first half, as the target"
+    return archives.in_words(archive, seed) if archive in archives.ARCHIVES else f"the beginning of {archive}"
+
+
 def _check_told(run: Run, where: str) -> None:
     """Refuse to tell of drifts where there are none, or a learner that cannot be told."""
     said = "told = true" if run.stream.get("told") else f"drift = {ORACLE!r}"
@@ -300,11 +303,11 @@ def _loaded(stream: dict[str, Any], where: str) -> dict[str, Any]:
     _check(stream, LOADED, where)
     drawn = [name for name, change in changes.CHANGES.items() if change.random]
     made = dict(stream)
-    for name, known, random in (("archive", ARCHIVES, [archives.NOISE]), ("change", changes.CHANGES, drawn)):
+    if "change" in made:
+        one_of(made["change"], f"{where}: change", changes.CHANGES)
+    for name, random in (("archive", [archives.NOISE]), ("change", drawn)):
         seed = made.pop(f"{name}_seed", None)
-        if name in made:
-            one_of(made[name], f"{where}: {name}", known)
-        elif seed is not None:
+        if name not in made and seed is not None:
             raise MarleneError(f"{where}: {name}_seed needs {name}")
         if made.get(name) in random:
             made[f"{name}_seed"] = whole_number(1 if seed is None else seed, f"{where}: {name}_seed", 0)

@@ -24,7 +24,7 @@ from marlene.experiments._store import DONE, FAILED, Outcome
 from marlene.experiments._watched import Watched
 from marlene.learners import create
 from marlene.streams import CATALOGUE, load, synthetic_experiment
-from marlene.streams.archives import SAME
+from marlene.streams.archives import ARCHIVES, SAME
 from marlene.streams.changes import changed
 
 if TYPE_CHECKING:
@@ -149,13 +149,21 @@ def _loaded(
 ) -> tuple[Stream, tuple[Stream, ...], Stream | None]:
     """Load target and sources, cut off the archive (a source, or learnt as the target), and change the target."""
     target = load(name, labels=labels, features=features, limit=limit)
-    learnt = [load(one, labels=None if one.lower() in CATALOGUE else labels, features=features) for one in sources]
+    learnt = [_source(one, labels, features) for one in sources]
     warm = None
     if archive is not None:
-        first, target = target.halves(SAME if archive in (NO_ARCHIVE, WARM) else archive, archive_seed)
+        first, target = target.halves(archive if archive in ARCHIVES else SAME, archive_seed)
         warm = first if archive == WARM else None
-        learnt += [first] if archive not in (NO_ARCHIVE, WARM) else []
+        if archive in ARCHIVES:
+            learnt.append(first)
+        elif archive not in (NO_ARCHIVE, WARM):
+            learnt.append(_source(archive, labels, features, len(first)))
     return target if change is None else changed(target, change, change_seed), tuple(learnt), warm
+
+
+def _source(name: str, labels: Any, features: str, limit: int | None = None) -> Stream:  # noqa: ANN401
+    """Load a source; a known data set has its own labels, a file those that the target has."""
+    return load(name, labels=None if name.lower() in CATALOGUE else labels, features=features, limit=limit)
 
 
 def _warm_up(model: Any, first: Stream) -> None:  # noqa: ANN401 (any learner)
