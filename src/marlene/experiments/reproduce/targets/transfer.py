@@ -10,18 +10,18 @@ import numpy as np
 
 from marlene.experiments._grid import NO_ARCHIVE, WARM
 from marlene.experiments.reproduce import _drawing as drawing
+from marlene.experiments.reproduce import _gate as gate
 from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import PAPER_DATA_SETS, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import SCORES, say
+from marlene.experiments.reproduce.targets import _transfer_figure as transfer_figure
 from marlene.metrics import Scores
 from marlene.streams.archives import NOISE, RENAMED, SAME
 from marlene.streams.changes import CHANGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from matplotlib.axes import Axes
+    from collections.abc import Iterator, Mapping
 
     from marlene._common.arrays import Arrays, Floats
 
@@ -35,12 +35,23 @@ CHANGED = (AS_IT_IS, SWAPPED, "recurring", "gradual", "few", "replaced")
 OWN, TRACKING, TOLD = "own", "tracking", "told"
 OPTIONS: dict[str, dict[str, str]] = {OWN: {"transfer": OWN}, TRACKING: {}, TOLD: {}}
 """The columns: without transfer, with it, and told of every drift besides."""
-ARCHIVES = (NO_ARCHIVE, WARM, SAME, RENAMED, NOISE)
+GATES = {how: f"{how} (recorded)" for how in gate.HOW}
+"""Rows of what the gate had that tracking replaced."""
+ANOTHER = "another data set"
+ARCHIVES = (NO_ARCHIVE, WARM, SAME, RENAMED, NOISE, ANOTHER)
 BEGINNING, WHOLE = "first 5 %", "whole"
 MOST_SEEDS = 3
-PICTURED = "20ng"
+PICTURED = gate.CURVE_OF
 PARTS = 40
 """The window of the picture is one part in this many of the stream."""
+NO_DRIFT, WITHOUT = "no drift", "without transfer (own)"
+STYLES: dict[str, dict[str, Any]] = {
+    NO_DRIFT: {"color": drawing.FAINT, "linestyle": (0, (4, 1.5))},
+    WITHOUT: {"color": drawing.BLUE},
+    TRACKING: {"color": drawing.VERMILION, "linewidth": 2.2},
+    GATES[gate.GATE]: {"color": drawing.GREEN},
+}
+"""How the curves of the picture are drawn."""
 
 
 def runs(plan: Plan) -> Iterator[Run]:
@@ -56,14 +67,25 @@ def page(plan: Plan, results: Results) -> Page:
     drifts, archives = _drift_means(plan, results), _archive_means(plan, results)
     tables = [_drift_table(plan, drifts, score) for score in SCORES]
     tables += [_archive_table(plan, archives, score) for score in SCORES]
-    findings = [*_gains(drifts), *_told_gains(drifts), *_archive_gains(archives)] or [say(NAME, "none")]
-    seeds = _seeds(plan)
-    return Page(findings, tables, [_picture(plan, results)], plan.notes(NAME, seeds=len(seeds)))
+    findings = [*_gains(drifts), *_gate_gains(drifts), *_told_gains(drifts), *_archive_gains(archives)]
+    notes = plan.notes(NAME, seeds=len(_seeds(plan)))
+    notes += [say(NAME, "gate_note")] if _is_comparable(plan) else []
+    return Page(findings or [say(NAME, "none")], tables, [_picture(plan, results)], notes)
 
 
 def _seeds(plan: Plan) -> tuple[int, ...]:
     """Return the seeds of random changes and archives: `Marlene` itself is not random."""
     return plan.seeds[:MOST_SEEDS]
+
+
+def _is_comparable(plan: Plan) -> bool:
+    """Tell whether the plan has the streams on which the gate was recorded."""
+    return plan.limit is None and _seeds(plan) == gate.SEEDS
+
+
+def _another(data_set: str) -> str:
+    """Return the data set that is another one's archive."""
+    return "slashdot" if data_set == "ohsumed" else "ohsumed"
 
 
 def _changed(plan: Plan, data_set: str, change: str, how: str) -> list[Run]:
@@ -76,13 +98,29 @@ def _changed(plan: Plan, data_set: str, change: str, how: str) -> list[Run]:
 
 
 def _archived(plan: Plan, data_set: str, archive: str) -> list[Run]:
+    """Return a run for every seed of noise, otherwise one; none if there is no other data set."""
+    if archive == ANOTHER:
+        archive = _another(data_set)
+        if archive not in plan.data_sets:
+            return []
     kinds = [{"archive_seed": seed} for seed in _seeds(plan)] if archive == NOISE else [{}]
     return [plan.real(data_set, METHOD, {}, {"archive": archive} | kind) for kind in kinds]
 
 
+def _archives(plan: Plan) -> list[str]:
+    """Return the archives that at least one data set has."""
+    return [archive for archive in ARCHIVES if any(_archived(plan, data_set, archive) for data_set in plan.among())]
+
+
 def _drift_means(plan: Plan, results: Results) -> Means:
-    """Return the mean scores over the repetitions of every change that was run."""
+    """Return the mean scores over the repetitions of every change that was run, and what the gate had."""
     means: Means = {}
+    if _is_comparable(plan):
+        means = {
+            (data_set, score, change, GATES[how]): value
+            for (data_set, score, change, how), value in gate.scores().items()
+            if data_set in plan.among()
+        }
     for data_set, change, how in itertools.product(plan.among(), CHANGED, OPTIONS):
         repeated = _changed(plan, data_set, change, how)
         for score in SCORES:
@@ -118,8 +156,9 @@ def _beginning(arrays: Arrays) -> dict[str, float]:
 def _drift_table(plan: Plan, means: Means, score: str) -> ResultTable:
     rows: list[list[Value]] = [
         [change, how, *_row(plan, means, score, change, how)]
-        for change, how in itertools.product(CHANGED, OPTIONS)
-        if (change, how) != (AS_IT_IS, TOLD)
+        for change, how in itertools.product(CHANGED, (*OPTIONS, *GATES.values()))
+        if (how in OPTIONS and (change, how) != (AS_IT_IS, TOLD))
+        or any((data_set, score, change, how) in means for data_set in plan.among())
     ]
     columns = [Column("labels"), Column("transfer"), *_columns(plan)]
     short = SCORES[score]
@@ -128,7 +167,8 @@ def _drift_table(plan: Plan, means: Means, score: str) -> ResultTable:
 
 def _archive_table(plan: Plan, means: Means, score: str) -> ResultTable:
     rows: list[list[Value]] = [
-        [part, archive, *_row(plan, means, score, part, archive)] for part in (BEGINNING, WHOLE) for archive in ARCHIVES
+        [part, archive, *_row(plan, means, score, part, archive)]
+        for part, archive in itertools.product((BEGINNING, WHOLE), _archives(plan))
     ]
     columns = [Column("scored"), Column("archive"), *_columns(plan)]
     short = SCORES[score]
@@ -178,6 +218,15 @@ def _gains(means: Means) -> Iterator[str]:
         yield say(NAME, "better", better=better, count=len(drifting), least=min(drifting), most=max(drifting))
 
 
+def _gate_gains(means: Means) -> Iterator[str]:
+    shown = _shown({change: (means, change, TRACKING, GATES[gate.GATE]) for change in CHANGED})
+    if shown:
+        yield say(NAME, "gate", shown=shown)
+    others = {how: (means, SWAPPED, TRACKING, GATES[how]) for how in (gate.TOLD_GATE, gate.NEW_GATE)}
+    if _shown(others):
+        yield say(NAME, "gate_helped", shown=_shown(others))
+
+
 def _told_gains(means: Means) -> Iterator[str]:
     shown = _shown({change: (means, change, TOLD, TRACKING) for change in CHANGED[1:]})
     if shown:
@@ -189,55 +238,58 @@ def _archive_gains(means: Means) -> Iterator[str]:
         shown = _shown({archive: (means, part, archive, NO_ARCHIVE) for archive in ARCHIVES[1:]})
         if shown:
             yield say(NAME, "archived", part=part, shown=shown)
+        won = [f"*{archive}* {parts}" for archive in ARCHIVES[2:] if (parts := _won_back(means, part, archive))]
+        if won:
+            yield say(NAME, "won_back", part=part, shown="; ".join(won))
+
+
+def _won_back(means: Means, part: str, archive: str) -> str:
+    """Return in per cent, for every score, how much an archive gains of what a warm start gains on the same data."""
+    shares = []
+    for score in SCORES:
+        gains = [
+            (value - none, means[data_set, score, part, WARM] - none)
+            for (data_set, *rest), value in means.items()
+            if rest == [score, part, archive]
+            and (data_set, score, part, WARM) in means
+            and (none := means.get((data_set, score, part, NO_ARCHIVE))) is not None
+        ]
+        gap = sum(by_warm for _, by_warm in gains)
+        shares.append(f"{100 * sum(by for by, _ in gains) / gap:.0f} %" if gap > 0 else "no gap")
+        if not gains:
+            return ""
+    return " / ".join(shares)
 
 
 def _picture(plan: Plan, results: Results) -> Drawn:
     data_set = PICTURED if PICTURED in plan.among() else next(iter(plan.among()), PICTURED)
-    curves = {
-        "no drift": (plan.real(data_set, METHOD), drawing.FAINT),
-        OWN: (_changed(plan, data_set, SWAPPED, OWN)[0], drawing.BLUE),
-        TRACKING: (_changed(plan, data_set, SWAPPED, TRACKING)[0], drawing.VERMILION),
+    runs = {
+        NO_DRIFT: plan.real(data_set, METHOD),
+        WITHOUT: _changed(plan, data_set, SWAPPED, OWN)[0],
+        TRACKING: _changed(plan, data_set, SWAPPED, TRACKING)[0],
     }
-    with drawing.new_figure(8, 3.6) as figure:
-        axes: Axes = figure.subplots()
-        rows = results.rows(curves[TRACKING][0])
-        lines = {name: (_macro(results, run), colour) for name, (run, colour) in curves.items()}
-        if rows and all(len(line) for line, _ in lines.values()):
-            _draw(axes, rows[0], lines)
-            axes.set_title(f"{data_set}, labels swapped")
-            figure.legend(loc="outside upper center", ncols=len(lines) + 1)
-        else:
-            drawing.not_run(axes, data_set)
-    return Drawn(NAME, say(NAME, "caption", parts=PARTS), figure)
+    traces = {name: results.traces(run, "pred", "truth") for name, run in runs.items()}
+    rows = results.rows(runs[TRACKING])
+    with drawing.new_figure(8, 7.6) as figure:
+        if not rows or not all(traces.values()):
+            drawing.not_run(figure.subplots(), data_set)
+            return Drawn(NAME, say(NAME, "not_drawn"), figure)
+        curves = {name: _curve(found[0], STYLES[name]) for name, found in traces.items()}
+        if _is_comparable(plan) and data_set == gate.CURVE_OF:
+            curves[GATES[gate.GATE]] = transfer_figure.Curve(*gate.curve(), STYLES[GATES[gate.GATE]])
+        swap = transfer_figure.Swap.of(rows[0], traces[TRACKING][0]["truth"], traces[NO_DRIFT][0]["truth"])
+        transfer_figure.draw(figure, data_set, curves, swap)
+    found, median = swap.found()
+    said = say(NAME, "caption", parts=PARTS, found=found, count=len(swap.labels), median=median)
+    return Drawn(NAME, said, figure)
 
 
-def _macro(results: Results, run: Run) -> Floats:
+def _curve(arrays: Arrays, style: dict[str, Any]) -> transfer_figure.Curve:
     """Return the Macro-G-Mean in a short window after every example."""
-    for arrays in results.traces(run, "pred", "truth"):
-        truth, pred = arrays["truth"], arrays["pred"]
-        window = max(1, len(truth) // PARTS)
-        return Scores(truth.shape[1], window=window).update_many(truth, pred, trace=True)[:, 0]
-    return np.zeros(0)
-
-
-def _draw(axes: Axes, row: dict[str, Any], lines: Mapping[str, tuple[Floats, str]]) -> None:
-    """Draw the curves around the first drift, and below them a mark wherever a label inherited."""
-    swaps = sorted({time for times in row["true_drifts"].values() for time in times})
-    begin, end = _around(swaps, row["examples"])
-    for name, (line, colour) in lines.items():
-        axes.plot(np.arange(begin, end), line[begin:end], color=colour, label=name)
-    drawing.mark_drifts(axes, [time for time in swaps if begin <= time < end])
-    times = [time for events in row["inherited"].values() for time, *_ in events if begin <= time < end]
-    low = min(float(line[begin:end].min()) for line, _ in lines.values())
-    axes.plot(times, [low - 0.03] * len(times), "|", color=drawing.VERMILION, alpha=0.6, label="a label inherits")
-    axes.set(xlabel="example", ylabel="Macro-G-Mean", xlim=(begin, end))
-
-
-def _around(swaps: Sequence[int], examples: int) -> tuple[int, int]:
-    """Return the examples that are drawn: some before the first swap, and as far as the next one at most."""
-    first = swaps[0] if swaps else 0
-    following = swaps[1] if len(swaps) > 1 else examples
-    return max(0, first - examples // 8), following
+    truth, pred = arrays["truth"], arrays["pred"]
+    scores = Scores(truth.shape[1], window=max(1, len(truth) // PARTS))
+    values: Floats = scores.update_many(truth, pred, trace=True)[:, 0]
+    return transfer_figure.Curve(np.arange(len(values), dtype=float), values, style)
 
 
 TARGET = ReproduceTarget(NAME, PAPER_DATA_SETS, runs, page)
