@@ -255,7 +255,7 @@ def _won_back(means: Means, part: str, archive: str) -> str:
             and (none := means.get((data_set, score, part, NO_ARCHIVE))) is not None
         ]
         gap = sum(by_warm for _, by_warm in gains)
-        shares.append(f"{100 * sum(by for by, _ in gains) / gap:.0f} %" if gap > 0 else "no gap")
+        shares.append(f"{round(100 * sum(by for by, _ in gains) / gap)} %" if gap > 0 else "no gap")
         if not gains:
             return ""
     return " / ".join(shares)
