@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marlene.banks import LinearBank, NaiveBayesBank
-from marlene.kernels.tracking.state import BAYES, LINEAR
+from marlene.kernels.tracking.state import BAYES, LINEAR, NAMESAKE, SEARCHING
 from marlene.kernels.tracking.weights import PROVEN, PROVEN_NAMED
 from marlene.learners import Marlene
 from marlene.learners.marlene._decisions import OBJECTIVES, threshold_of
@@ -76,33 +76,35 @@ class Twins:
         truth = [int(y.get(label, -1)) for label in labels]
         if stream is not None:
             self.naive.learn_source(stream, row, truth)
+            self.compare_cuts(self.naive.names.index(stream))
             return
         if before != (str(self.inputs.values), len(labels)):
             found = None
         self.naive.learn(row, truth, found)
-        self.compare_thresholds()
+        found = self.compare_cuts(0)
+        assert list(self.model.thresholds().values()) == threshold_of(np.array(found)).tolist()
         for q in range(len(labels)):
             self.roles |= {role for _, role, _, _ in self.naive.shares(q)}
 
     def predict(self, x):
         """Compare what both say of an example; return P(label) as Marlene says it."""
         answer, predicted = self.model.predict_proba_one(x), self.model.predict_one(x)
-        expected, _ = self.naive.predict(self.inputs.of(x, learning=False))
+        expected, cuts = self.naive.predict(self.inputs.of(x, learning=False))
         found = [p[True] for p in answer.values()]
         assert found == pytest.approx(expected, rel=1e-8, abs=1e-8)
-        assert list(predicted.values()) == self.naive.streams[0].cuts.decide(found)
+        assert list(predicted.values()) == cuts.decide(found)
         self.predictions |= set(found)
         return found
 
-    def compare_thresholds(self):
-        """Compare cuts; two may be equally good but for the order in which numbers are added."""
-        cuts = self.naive.streams[0].cuts
-        found = self.model._tracker._streams.cut[0, : len(cuts.cut)].tolist()
+    def compare_cuts(self, number):
+        """Compare the cuts of a stream; two may be equally good but for the order in which numbers are added."""
+        cuts = self.naive.streams[number].cuts
+        found = self.model._tracker._streams.cut[number, : len(cuts.cut)].tolist()
         for q, cut in enumerate(found):
             if cut != cuts.cut[q]:
                 assert cuts.values[q][cut] == pytest.approx(cuts.values[q][cuts.cut[q]], rel=1e-9)
                 cuts.cut[q] = cut
-        assert list(self.model.thresholds().values()) == threshold_of(np.array(found)).tolist()
+        return found
 
     def compare_lists(self):
         """Compare who is in the lists of candidates."""
@@ -198,7 +200,7 @@ def test_lists_that_do_not_hold_all(candidates):
             learn_all(twins, X[t - 300 : t - 290], archive[t - 300 : t - 290], "archive")
     assert len(twins.naive.pool) > 2 * candidates
     assert all(len(weights.guests) == candidates for weights in twins.naive.weights.values())
-    assert bool(twins.compare() & {SNAPSHOT, SOURCE}) == (candidates > 1)
+    assert twins.compare() == ({SOURCE, SNAPSHOT} if candidates > 1 else {SOURCE})
 
 
 def test_concepts_that_are_new_and_signals():
@@ -248,24 +250,39 @@ def test_of_a_source_of_the_same_name_less_is_asked():
     assert WARM in twins.roles
 
 
-def test_a_source_that_knows_other_inputs_is_not_trusted_at_first():
+def test_a_source_sleeps_while_it_knows_too_few_inputs():
     rng = np.random.default_rng(6)
     twins = Twins()
     X, Y = words(rng, 700, 3)
     other = [{f"other {name}": True for name in x} | {"w0": False} for x in X]
     known = truths(rng, Y, "abc", 0.0)
     learn_all(twins, X[:300], known[:300], "archive")
-    half = {"w1": True, "w2": True, "w3": None, "new": True, "other w1": True}  # the gap was met
-    assert not twins.naive.streams[1].is_familiar(dict.fromkeys(["w1", "new", "newer"], 1.0))
-    for x, y in zip(other[300:310], known[300:310], strict=True):
-        twins.learn(x, {"a": y["a"]})
-    assert twins.roles == {"own"}
-    assert twins.model._tracker._weights.begun[:1].all()
-    twins.learn(half, {"b": True})
-    twins.learn({"w5": True}, {"c": True})
-    learn_all(twins, X[310:600], known[310:600])
+    source = twins.naive.streams[1]
+    few = {"w1": True, "w2": True, "w3": None, "other w1": True, "other w2": True}  # the gap was met
+    learn_all(twins, [other[300], few], [{"x": True}, {"x": False, "b": True}])
+    assert twins.naive.began == [SEARCHING, NAMESAKE]
+    row = twins.inputs.of(few, learning=False)
+    assert source.scales.met >= row.keys()  # of the target's examples the source has met more
+    assert not source.is_familiar(row)
+    asleep = {place for place in twins.naive.weights[BAYES, 0].share if twins.naive.is_asleep(place, row)}
+    assert {(1, 1, label) for label in range(3)} <= asleep
+    for x, y in zip(other[301:310], known[301:310], strict=True):
+        twins.learn(x, {"x": y["a"]})
+    learn_all(twins, X[310:600], [y | {"x": y["a"]} for y in known[310:600]])
     twins.compare()
-    assert twins.roles >= {WARM, "own"}
+    assert twins.roles >= {WARM, SOURCE, OWN}
+
+
+def test_a_label_that_is_searched_for_inherits_after_few_examples():
+    rng = np.random.default_rng(12)
+    twins = Twins()
+    X, Y = words(rng, 800, 3)
+    learn_all(twins, X[:500], truths(rng, Y[:500], "abc", 0.0), "archive")
+    learn_all(twins, X[500:], truths(rng, Y[500:], "xyz", 0.0))
+    assert twins.naive.began == [SEARCHING] * 3
+    assert SOURCE in twins.compare()
+    found = {q: giver for time, q, _, giver in twins.naive.events if time < 40}
+    assert found == {q: (SOURCE, 1, q) for q in range(3)}
 
 
 @pytest.mark.parametrize("weighted", [False, True])

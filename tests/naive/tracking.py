@@ -9,9 +9,10 @@ import copy
 import math
 
 from marlene.kernels.banks.naive_bayes import LARGEST
-from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.tracking.begin import NAMED, UNNAMED
 from marlene.kernels.tracking.inherit import (
     FEW_EXAMPLES,
+    FOUND_EXAMPLES,
     KEPT_POSITIVES,
     KEPT_SQUARES,
     LEAST_EXAMPLES,
@@ -21,81 +22,23 @@ from marlene.kernels.tracking.inherit import (
     YOUNG_FOR,
 )
 from marlene.kernels.tracking.learn import SUREST
-from marlene.kernels.tracking.state import BAYES, SCOUTS
+from marlene.kernels.tracking.state import ALONE, BAYES, NAMESAKE, NOT_YET, SCOUTS, SEARCHING
 from marlene.kernels.tracking.weights import (
     BEHIND,
-    FAMILIAR,
-    GOOD,
+    HASTE,
     LARGEST_CLASS_WEIGHT,
-    NAMED,
     OTHERS_PRIOR,
     OWN_PRIOR,
     PROVEN,
     PROVEN_NAMED,
     RATE,
+    SEARCHED,
     SHARE,
-    UNNAMED,
     YOUNG_PRIOR,
 )
 from marlene.learners.marlene._tracker import OWN, SNAPSHOT, SOURCE, WARM, YOUNG
-from tests.naive.banks import Scales
 from tests.naive.candidates import TARGET, Weights
-from tests.naive.decisions import Cuts, Errors
-
-
-def probability(odds):
-    return 1 / (1 + math.exp(-min(max(odds, -LARGEST), LARGEST)))
-
-
-class Stream:
-    """What is known of the labels of a stream."""
-
-    def __init__(self, kinds, numeric, parts):
-        self.kinds = kinds
-        self.labels = []
-        self.seen = 0
-        self.examples = []
-        self.errors = []
-        self.cuts = Cuts(0, parts)
-        self.scales = Scales(numeric)
-
-    def add_label(self, name):
-        self.labels.append(name)
-        self.examples.append([0, 0])
-        self.errors.append({k: Errors() for k in self.kinds})
-        self.cuts.add_labels(1)
-
-    def blend(self, q, said):
-        """Return the mean of what kinds say, weighted by how small their errors were."""
-        weights = {k: self.errors[q][k].weight() for k in self.kinds}
-        return sum(weights[k] * said[k] for k in self.kinds) / sum(weights.values())
-
-    def learn(self, said, probabilities, truth):
-        for q, y in enumerate(truth):
-            if y >= 0:
-                self.examples[q][y] += 1
-                for k in self.kinds:
-                    self.errors[q][k].count(said[q][k], y)
-        self.cuts.learn(probabilities, truth)
-
-    def class_weight(self, q, y):
-        positive = (self.examples[q][1] + 1) / (sum(self.examples[q]) + 2)
-        return 0.5 / (positive if y else 1 - positive)
-
-    def trust(self, q, proven):
-        """Return the area under the ROC curve above one half, in parts of a good one, if it is significant."""
-        negative, positive = self.cuts.counts[q]
-        n, p = sum(negative), sum(positive)
-        if n < 1 or p < 1:
-            return 0.0
-        wins = sum(positive[b] * (sum(negative[:b]) + negative[b] / 2) for b in range(BINS))
-        area = wins / (n * p) - 0.5
-        error = math.sqrt((n + p + 1) / (12 * n * p))
-        return min(1.0, area / GOOD) if area > proven * error else 0.0
-
-    def is_familiar(self, row):
-        """Tell whether enough inputs of a row were met."""
-        return len(self.scales.met & row.keys()) >= FAMILIAR * len(row)
+from tests.naive.tracked_streams import Stream, probability
 
 
 class Tracker:
@@ -123,7 +66,7 @@ class Tracker:
         self.weights = {}
         self.floors = {}
         self.pool = set()
-        self.begun, self.young, self.since, self.taken, self.alive = [], [], [], [], set()
+        self.began, self.young, self.since, self.taken, self.alive = [], [], [], [], set()
         self.events = []
 
     def add(self, stream, labels):
@@ -141,7 +84,7 @@ class Tracker:
                 self.start((TARGET, 0, q))
                 self.start((TARGET, 1, q))
                 self.weights |= {(k, q): Weights(q, self.limit) for k in self.make}
-                self.begun.append(False)
+                self.began.append(NOT_YET)
                 self.young.append([0, 0])
                 self.since.append([0, 0])
                 self.taken.append(0)
@@ -153,28 +96,44 @@ class Tracker:
         self.models |= {(k, place): make(scales) for k, make in self.make.items()}
 
     def odds(self, k, place, row):
+        """Return the log odds of a classifier for a row of its own stream."""
         model = self.models[k, place]
         if k == BAYES and 0.0 in model.weights:  # a class that was never seen gets no vote
             return LARGEST * ((model.weights[1] > 0) - (model.weights[0] > 0))
         return model.log_odds(row)
 
-    def vote(self, row):
-        """Return what each kind says of each label, and P(label)."""
+    def is_asleep(self, place, row):
+        """Tell whether a classifier is that of a source that knows too little of a row."""
+        room, part, _ = place
+        return room != TARGET and part == 1 and not self.streams[room].is_familiar(row)
+
+    def all_odds(self, row):
+        """Return the log odds of all classifiers for a row of the target; 0 if they sleep."""
+        return {(k, h): 0.0 if self.is_asleep(h, row) else self.odds(k, h, row) for k, h in self.models}
+
+    def vote(self, odds):
+        """Return what each kind says of each label, and P(label); log odds of 0 are no vote."""
         target, said = self.streams[TARGET], []
         for q in range(len(target.labels)):
             said.append({})
             for k in self.make:
-                shares = self.weights[k, q].share.items()
-                said[q][k] = sum(share * probability(self.odds(k, place, row)) for place, share in shares)
+                awake = {h: share for h, share in self.weights[k, q].share.items() if odds[k, h] != 0}
+                votes = [share * probability(odds[k, h]) for h, share in awake.items()]
+                said[q][k] = sum(votes) / sum(awake.values()) if awake else 0.5
         return said, [target.blend(q, said[q]) for q in range(len(said))]
 
+    def ready(self):
+        """Return the tracker as it is for predictions: labels that have not begun do so in a copy."""
+        if NOT_YET not in self.began:
+            return self
+        trial = copy.deepcopy(self)
+        trial.begin()
+        return trial
+
     def predict(self, row):
-        """Return P(label) and the predictions, with labels that have not begun as if they did."""
-        trial = self if all(self.begun) else copy.deepcopy(self)
-        if trial is not self:
-            trial.begin(row)
-        probabilities = trial.vote(row)[1]
-        return probabilities, trial.streams[TARGET].cuts.decide(probabilities)
+        """Return P(label) and the cuts for its predictions."""
+        trial = self.ready()
+        return trial.vote(trial.all_odds(row))[1], trial.streams[TARGET].cuts
 
     def same(self, s, q):
         """Return the label of a source that has the name of target label q, or None."""
@@ -206,31 +165,31 @@ class Tracker:
         if place not in self.pool:
             self.pool.add(place)
             for (_, q), weights in self.weights.items():
-                if self.begun[q]:
+                if self.began[q] != NOT_YET:
                     weights.offer(place, self.stays(q))
 
     def set_floors(self):
         others = [*self.alive, *((s, 1, label) for s, label in self.trusted(self.sources()))]
         self.floors = {place: math.log(SHARE * OTHERS_PRIOR / len(others)) for place in others}
 
-    def begin(self, row):
-        """Let labels begin that have not; only sources that know the inputs of the row count."""
+    def begin(self):
+        """Let labels begin that have not."""
         for s, label in self.trusted(self.sources()):
             self.join((s, 1, label))
         self.set_floors()
-        familiar = [s for s in self.sources() if self.streams[s].is_familiar(row)]
-        for q in range(len(self.begun)):
-            if not self.begun[q]:
+        for q, began in enumerate(self.began):
+            if began == NOT_YET:
                 for k in self.make:
                     self.weights[k, q].fill(self.pool, self.stays(q))
-                self.first_weights(q, self.trusted(familiar), self.namesakes(familiar, q))
-            self.begun[q] = True
+                self.began[q] = self.first_weights(q)
 
-    def first_weights(self, q, trusted, namesakes):
+    def first_weights(self, q):
+        """Give the candidates of a label their first weights; return how it begins."""
+        trusted, namesakes = self.trusted(self.sources()), self.namesakes(self.sources(), q)
+        if not trusted and not namesakes:
+            return ALONE
         most = max(namesakes.values(), default=0.0)
-        foreign = NAMED * most if namesakes else UNNAMED * max(trusted.values(), default=0.0)
-        if foreign == 0:
-            return
+        foreign = NAMED if namesakes else UNNAMED * max(trusted.values())
         for k in self.make:
             weights = self.weights[k, q]
             weights.log[TARGET, 0, q] = math.log(1 - foreign)
@@ -242,17 +201,20 @@ class Tracker:
                 self.models[k, (s, 0, q)] = self.models[k, (s, 1, self.same(s, q))].copy()
                 weights.log[s, 0, q] = math.log(NAMED * foreign * trust / most)
             weights.find_leaders()
-        if namesakes:
-            giver = max(namesakes, key=namesakes.get)
-            self.inherit_threshold(giver, self.same(giver, q), q)
+        if not namesakes:
+            return SEARCHING
+        giver = max(namesakes, key=namesakes.get)
+        self.inherit_threshold(giver, self.same(giver, q), q, FEW_EXAMPLES)
+        return NAMESAKE
 
-    def inherit_threshold(self, s, label, q):
+    def inherit_threshold(self, s, label, q, examples):
+        """Let a label have the cut and the errors of a source's label, and so many of its scores besides its own."""
         target, source = self.streams[TARGET], self.streams[s]
-        counts, shares = source.cuts.counts[label], source.cuts.shares[label]
-        part = min(1.0, FEW_EXAMPLES / max(1.0, sum(map(sum, counts))))
+        part = min(1.0, examples / max(1.0, sum(map(sum, source.cuts.counts[label]))))
         target.cuts.cut[q] = source.cuts.cut[label]
-        target.cuts.counts[q] = [[part * count for count in bins] for bins in counts]
-        target.cuts.shares[q] = [[part * share for share in bins] for bins in shares]
+        for mine, theirs in ((target.cuts.counts, source.cuts.counts), (target.cuts.shares, source.cuts.shares)):
+            for y in (0, 1):
+                mine[q][y] = [a + part * b for a, b in zip(mine[q][y], theirs[label][y], strict=True)]
         target.errors[q] = {k: errors.copy() for k, errors in source.errors[label].items()}
 
     def learn_source(self, name, row, truth):
@@ -265,6 +227,7 @@ class Tracker:
         if max(truth, default=-1) < 0:
             return
         stream.scales.observe(row)
+        stream.known |= row.keys()
         for (k, q), score in odds.items():
             self.train(k, (s, 1, q), row, stream, q, truth[q], score)
 
@@ -280,10 +243,9 @@ class Tracker:
 
     def learn(self, row, truth, found=None):
         """Learn a row of the target; `found`: the probabilities to choose thresholds by, if not those voted here."""
-        self.begin(row)
-        target = self.streams[TARGET]
-        odds = {(k, place): self.odds(k, place, row) for k, place in self.models}
-        said, probabilities = self.vote(row)
+        self.begin()
+        target, odds = self.streams[TARGET], self.all_odds(row)
+        said, probabilities = self.vote(odds)
         target.learn(said, probabilities if found is None else found, truth)
         if max(truth, default=-1) >= 0:
             for k in self.make:
@@ -300,9 +262,22 @@ class Tracker:
             return []
         return sorted(self.floors, key=lambda place: (-odds[k, place], place))[:SCOUTS]
 
+    def step(self, q, y):
+        """Return how far the weights of a label move; further at first if it is searched for."""
+        target = self.streams[TARGET]
+        step = RATE * min(target.class_weight(q, y), LARGEST_CLASS_WEIGHT)
+        return step * (1 + HASTE / (1 + sum(target.examples[q]) / SEARCHED)) if self.began[q] == SEARCHING else step
+
+    def surest(self, place, q, y):
+        """Return the largest log odds that count; of the own learner of a label that began with sources fewer."""
+        if place != (TARGET, 0, q) or self.began[q] not in (NAMESAKE, SEARCHING):
+            return SUREST
+        before = list(self.streams[TARGET].examples[q])
+        before[y] -= 1
+        return min(SUREST, math.log(1 + min(before)))
+
     def move_weights(self, k, q, y, odds, scouts):
-        weights = self.weights[k, q]
-        step = RATE * min(self.streams[TARGET].class_weight(q, y), LARGEST_CLASS_WEIGHT)
+        weights, step = self.weights[k, q], self.step(q, y)
         least = {place: floor + weights.total for place, floor in self.floors.items()}
         lifted = {place: floor for place, floor in least.items() if place in weights.guests}
         for place, prior in {
@@ -315,8 +290,8 @@ class Tracker:
             weights.log[place] = max(weights.log.get(place, -math.inf), floor)
 
         def moved(place, log):
-            sure = min(max(odds[k, place], -SUREST), SUREST)
-            p = 1 / (1 + math.exp(-sure))
+            surest = self.surest(place, q, y)
+            p = probability(min(max(odds[k, place], -surest), surest))
             return log + step * math.log(p if y else 1 - p)
 
         for place in weights.log:
@@ -339,7 +314,7 @@ class Tracker:
         else:
             self.models[k, heir] = model.copy()
         if room != TARGET and sum(target.examples[q]) < FEW_EXAMPLES:
-            self.inherit_threshold(room, label, q)
+            self.inherit_threshold(room, label, q, FOUND_EXAMPLES)
         self.weights[k, q].hand_over(giver, heir)
         self.weights[k, q].find_leaders()
         role = SOURCE if room else YOUNG if part == 1 else SNAPSHOT
@@ -391,7 +366,7 @@ class Tracker:
         self.alive.add(place)
         for k in self.make:
             self.models[k, place] = self.models[k, (TARGET, 0, q)].copy()
-            for other in range(len(self.begun)):
+            for other in range(len(self.began)):
                 self.weights[k, other].withdraw(place, (TARGET, 0, other))
         self.join(place)
         return True

@@ -185,7 +185,10 @@ def _gather(model: Model, columns: Ints, k: int, y: int) -> None:
 
 @inlined
 def _moderate(streams: Streams, scratch: Scratch, k: int, q: int, y: int) -> None:
-    """Write what a label's own learner says of class y; after n examples of the rarer class, at odds of 1 + n at most."""
+    """Write what a label's own learner says of class y, with a bound on how sure it may be.
+
+    After n examples of the rarer class these are odds of 1 + n.
+    """
     negative, positive = streams.examples[TARGET, q, 0] - (1 - y), streams.examples[TARGET, q, 1] - y
     bound = min(SUREST, math.log(1.0 + min(negative, positive)))
     odds = min(max(scratch.score[k, q], -bound), bound)
@@ -194,7 +197,7 @@ def _moderate(streams: Streams, scratch: Scratch, k: int, q: int, y: int) -> Non
 
 @inlined
 def _haste(streams: Streams, q: int, began: int) -> float:
-    """Return by how much faster the weights of a label move that began with sources."""
+    """Return by how much faster the weights of a label move; more than 1 if it is searched for."""
     seen = streams.examples[TARGET, q, 0] + streams.examples[TARGET, q, 1]
     return 1.0 + HASTE / (1.0 + seen / SEARCHED) if began == SEARCHING else 1.0
 

@@ -1,0 +1,67 @@
+"""What a tracker knows of the labels of a stream, in plain Python."""
+
+import math
+
+from marlene.kernels.banks.naive_bayes import LARGEST
+from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.tracking.learn import FAMILIAR
+from marlene.kernels.tracking.weights import GOOD
+from tests.naive.banks import Scales
+from tests.naive.decisions import Cuts, Errors
+
+
+def probability(odds):
+    return 1 / (1 + math.exp(-min(max(odds, -LARGEST), LARGEST)))
+
+
+class Stream:
+    """What is known of the labels of a stream."""
+
+    def __init__(self, kinds, numeric, parts):
+        self.kinds = kinds
+        self.labels = []
+        self.seen = 0
+        self.examples = []
+        self.errors = []
+        self.cuts = Cuts(0, parts)
+        self.scales = Scales(numeric)
+        self.known = set()
+        """The inputs of its own examples."""
+
+    def add_label(self, name):
+        self.labels.append(name)
+        self.examples.append([0, 0])
+        self.errors.append({k: Errors() for k in self.kinds})
+        self.cuts.add_labels(1)
+
+    def blend(self, q, said):
+        """Return the mean of what kinds say, weighted by how small their errors were."""
+        weights = {k: self.errors[q][k].weight() for k in self.kinds}
+        return sum(weights[k] * said[k] for k in self.kinds) / sum(weights.values())
+
+    def learn(self, said, probabilities, truth):
+        for q, y in enumerate(truth):
+            if y >= 0:
+                self.examples[q][y] += 1
+                for k in self.kinds:
+                    self.errors[q][k].count(said[q][k], y)
+        self.cuts.learn(probabilities, truth)
+
+    def class_weight(self, q, y):
+        positive = (self.examples[q][1] + 1) / (sum(self.examples[q]) + 2)
+        return 0.5 / (positive if y else 1 - positive)
+
+    def trust(self, q, proven):
+        """Return the area under the ROC curve above one half, in parts of a good one, if it is significant."""
+        negative, positive = self.cuts.counts[q]
+        n, p = sum(negative), sum(positive)
+        if n < 1 or p < 1:
+            return 0.0
+        wins = sum(positive[b] * (sum(negative[:b]) + negative[b] / 2) for b in range(BINS))
+        area = wins / (n * p) - 0.5
+        error = math.sqrt((n + p + 1) / (12 * n * p))
+        return min(1.0, area / GOOD) if area > proven * error else 0.0
+
+    def is_familiar(self, row):
+        """Tell whether enough inputs of a row were met."""
+        return len(self.known & row.keys()) >= FAMILIAR * len(row)
