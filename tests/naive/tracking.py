@@ -262,23 +262,27 @@ class Tracker:
             return []
         return sorted(self.floors, key=lambda place: (-odds[k, place], place))[:SCOUTS]
 
-    def step(self, q, y):
+    def is_helped(self, k, q, odds):
+        """Tell whether a label has a warm learner, or searches among sources of which one is awake."""
+        awake = [place for place in self.pool if place[0] != TARGET and odds[k, place] != 0]
+        return self.began[q] == NAMESAKE or (self.began[q] == SEARCHING and bool(awake))
+
+    def step(self, q, y, helped):
         """Return how far the weights of a label move; further at first if it is searched for."""
         target = self.streams[TARGET]
         step = RATE * min(target.class_weight(q, y), LARGEST_CLASS_WEIGHT)
-        return step * (1 + HASTE / (1 + sum(target.examples[q]) / SEARCHED)) if self.began[q] == SEARCHING else step
+        hasty = helped and self.began[q] == SEARCHING
+        return step * (1 + HASTE / (1 + sum(target.examples[q]) / SEARCHED)) if hasty else step
 
-    def surest(self, place, q, y):
-        """Return the largest log odds that count; of the own learner of a label that began with sources fewer."""
-        if place != (TARGET, 0, q) or self.began[q] not in (NAMESAKE, SEARCHING):
-            return SUREST
+    def own_bound(self, q, y):
+        """Return the largest log odds of a label's own learner that count while the label is helped."""
         before = list(self.streams[TARGET].examples[q])
         before[y] -= 1
         return min(SUREST, math.log(1 + min(before)))
 
-    def move_weights(self, k, q, y, odds, scouts):
-        weights, step = self.weights[k, q], self.step(q, y)
-        least = {place: floor + weights.total for place, floor in self.floors.items()}
+    def lift(self, k, q, least):
+        """Let no weight of a label be below its floor."""
+        weights = self.weights[k, q]
         lifted = {place: floor for place, floor in least.items() if place in weights.guests}
         for place, prior in {
             (TARGET, 1, q): YOUNG_PRIOR,
@@ -289,10 +293,27 @@ class Tracker:
         for place, floor in lifted.items():
             weights.log[place] = max(weights.log.get(place, -math.inf), floor)
 
+    def move_weights(self, k, q, y, odds, scouts):
+        weights, helped = self.weights[k, q], self.is_helped(k, q, odds)
+        step = self.step(q, y, helped)
+        least = {place: floor + weights.total for place, floor in self.floors.items()}
+        self.lift(k, q, least)
+
+        def said(place):
+            """Return the probability that a candidate gave to the true class."""
+            bound = self.own_bound(q, y) if helped and place == (TARGET, 0, q) else SUREST
+            p = probability(min(max(odds[k, place], -bound), bound))
+            return p if y else 1 - p
+
+        def sleeps(place):
+            return place[0] != TARGET and odds[k, place] == 0
+
+        awake = {place: share for place, share in weights.share.items() if not sleeps(place)}
+        together = sum(share * said(place) for place, share in awake.items()) / sum(awake.values()) if awake else 0.5
+
         def moved(place, log):
-            surest = self.surest(place, q, y)
-            p = probability(min(max(odds[k, place], -surest), surest))
-            return log + step * math.log(p if y else 1 - p)
+            kept = sleeps(place) and place in weights.guests
+            return log + step * math.log(together if kept else said(place))
 
         for place in weights.log:
             weights.log[place] = moved(place, weights.log[place])

@@ -184,6 +184,40 @@ def _gather(model: Model, columns: Ints, k: int, y: int) -> None:
 
 
 @inlined
+def _is_asleep(model: Model, k: int, h: int) -> bool:
+    """Tell whether a column is that of a source that says nothing of the present example."""
+    return bool(h >= model.rooms.first[1] and model.scratch.score[k, h] == 0.0)
+
+
+@inlined
+def _count_sleepers(model: Model, k: int) -> tuple[int, int]:
+    """Return how many learners of sources sleep, and how many are awake."""
+    asleep = awake = 0
+    for i in range(model.clock[state.POOL]):
+        h = model.weights.pool[i]
+        if _is_asleep(model, k, h):
+            asleep += 1
+        elif h >= model.rooms.first[1]:
+            awake += 1
+    return asleep, awake
+
+
+@subkernel
+def _keep_sleepers(model: Model, columns: Ints, k: int, q: int, y: int) -> None:
+    """Let guests that sleep say of class y what all leaders that are awake say: so their part of the weight stays."""
+    weights, logs, p, total = model.weights, model.scratch.logs[k, y], 0.0, 0.0
+    for j in range(weights.leaders[k, q]):
+        h = weights.leader[k, q, j]
+        if not _is_asleep(model, k, h):
+            p += weights.share[k, q, j] * math.exp(logs[h])
+            total += weights.share[k, q, j]
+    said = math.log(p / total) if total > 0.0 else math.log(0.5)
+    for i in range(len(columns)):
+        if _is_asleep(model, k, columns[i]):
+            model.scratch.guests[1 + y, i] = said
+
+
+@inlined
 def _moderate(streams: Streams, scratch: Scratch, k: int, q: int, y: int) -> None:
     """Write what a label's own learner says of class y, with a bound on how sure it may be.
 
@@ -196,10 +230,21 @@ def _moderate(streams: Streams, scratch: Scratch, k: int, q: int, y: int) -> Non
 
 
 @inlined
-def _haste(streams: Streams, q: int, began: int) -> float:
+def _haste(seen: float, began: int) -> float:
     """Return by how much faster the weights of a label move; more than 1 if it is searched for."""
-    seen = streams.examples[TARGET, q, 0] + streams.examples[TARGET, q, 1]
     return 1.0 + HASTE / (1.0 + seen / SEARCHED) if began == SEARCHING else 1.0
+
+
+@inlined
+def _step(model: Model, k: int, q: int, y: int, awake: int) -> float:
+    """Return how far the weights of a label move; moderate its own learner if sources have something to say."""
+    streams, began = model.streams, model.weights.began[q]
+    negative, positive = streams.examples[TARGET, q, 0], streams.examples[TARGET, q, 1]
+    step = RATE * min(class_weight(negative, positive, y), LARGEST_CLASS_WEIGHT)
+    if began == NAMESAKE or (began == SEARCHING and awake > 0):
+        _moderate(streams, model.scratch, k, q, y)
+        step *= _haste(negative + positive, began)
+    return step
 
 
 @subkernel
@@ -207,6 +252,7 @@ def _track(model: Model, k: int, truth: Labels) -> None:
     """Move the weights of all target labels, and let those inherit whose candidate has taken over."""
     weights, rooms, streams, scratch = model.weights, model.rooms, model.streams, model.scratch
     complete, guest = are_complete(model), first_guest(rooms)
+    asleep, awake = _count_sleepers(model, k)
     _write_logs(scratch, k, rooms.first[len(rooms.first) - 1])
     if complete:  # the pool are the guests of every label
         for y in range(2):
@@ -217,13 +263,12 @@ def _track(model: Model, k: int, truth: Labels) -> None:
         y = truth[q]
         if y < 0:
             continue
+        guests = weights.candidate[k, q, guest : weights.size[k, q]]
         if not complete:
-            _gather(model, weights.candidate[k, q, guest : weights.size[k, q]], k, y)
-        counts = class_weight(streams.examples[TARGET, q, 0], streams.examples[TARGET, q, 1], y)
-        step = RATE * min(counts, LARGEST_CLASS_WEIGHT)
-        if weights.began[q] >= NAMESAKE:
-            _moderate(streams, scratch, k, q, y)
-            step *= _haste(streams, q, weights.began[q])
+            _gather(model, guests, k, y)
+        step = _step(model, k, q, y, awake)
+        if asleep > 0:
+            _keep_sleepers(model, guests, k, q, y)
         if move_weights(model, k, q, y, step, y == 1 and not complete):
             h = taken_over(weights, rooms, k, q)
             if h >= 0:
