@@ -166,6 +166,23 @@ def test_a_label_that_never_occurs_costs_one_warning(call, tmp_path, method):
     assert json.loads(outcome.out)["labels"] == 8
 
 
+@pytest.mark.parametrize("method", ["marlene", "br-marlene"])
+@pytest.mark.filterwarnings("always::UserWarning")
+def test_a_source_without_common_features_costs_one_warning(call, tmp_path, method):
+    for name, feature in (("near", "a"), ("far", "b")):
+        (tmp_path / f"{name}.csv").write_text(f"{feature},p,q\n" + "1,1,0\n0,0,1\n" * 20)
+    outcome = call(
+        "run", tmp_path / "near.csv", "--labels", "p,q", "--source", tmp_path / "far.csv", "--method", method, "--json"
+    )
+    assert outcome.code == 0, outcome.err
+    told = [line for line in outcome.err.splitlines() if "in common" in line]
+    assert told == [line for line in outcome.err.splitlines() if "arning" in line]
+    assert len(told) == 1
+    assert told[0].startswith("marlene: warning: source ")
+    assert told[0].endswith("far' has no feature in common with the target so far: nothing can be learnt there")
+    assert json.loads(outcome.out)["examples"] == 40
+
+
 @pytest.mark.parametrize("name", ["[bold]", "{task}", "a b", "ü", "%s", "long " * 40])
 def test_names_that_could_be_taken_for_commands(call, mail, name):
     path = mail.rename(mail.with_name(f"{name}.csv"))

@@ -71,21 +71,6 @@ def test_examples_that_are_refused(learner, x, y, said):
     assert contents(model) == before
 
 
-@every_learner
-def test_a_source_of_strangers_is_refused(learner):
-    model = named(learner)
-    before = contents(model)
-    said = "source 'far' has no feature in common with the streams before it"
-    with pytest.raises(MarleneError, match=said):
-        model.learn_one({"height": 1.0}, {"spam": True}, stream="far")
-    with pytest.raises(MarleneError, match=said):
-        model.learn_many(pd.DataFrame({"height": [1.0]}), pd.DataFrame({"spam": [1]}), stream="far")
-    with pytest.raises(MarleneError, match=said):
-        model.declare([Feature("height")], ["spam"], stream="far")
-    assert contents(model) == before
-    model.learn_one({"height": 1.0, "size": 1.0}, {"spam": True}, stream="far")
-
-
 X, Y = drifting(60)
 BLOCKS = [
     (X[:3], Y[:2], "X has 3 rows, but Y has 2"),

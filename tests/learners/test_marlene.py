@@ -13,7 +13,7 @@ from marlene.banks import LinearBank, MixedBank, NaiveBayesBank
 from marlene.evaluation import prequential
 from marlene.kernels.ensemble.thresholds import BINS
 from marlene.kernels.tracking.inherit import LEAST_EXAMPLES
-from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, POOL
+from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, POOL, SEARCHING
 from marlene.kernels.tracking.weights import OWN_PRIOR, YOUNG_PRIOR
 from marlene.learners import create
 from marlene.learners.marlene._tracker import OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
@@ -167,19 +167,6 @@ def test_an_archive_of_the_same_concepts_helps_at_once(archive):
         givers = {giver for times in model.concepts().values() for giver in times.values()}
         assert givers <= {(old.name, label) for label in old.labels} | {(None, label) for label in target.labels}
         assert any(giver[0] == old.name for giver in givers)
-
-
-def test_an_archive_counts_in_the_first_prediction():
-    old, target = words(800).halves("same")
-    model = Marlene()
-    for stream, name in ((old, "old"), (target, None)):
-        model.declare(stream.features, stream.labels, stream=name)
-    model.learn_many(old.X, old.Y, stream="old")
-    before = contents(model)
-    found = model.predict_proba_many(target.X[:50])
-    assert contents(model) == before
-    assert ((found > 0.5) == target.Y[:50]).mean() > 0.9
-    assert np.array_equal(model.test_then_train(target.X[:1], target.Y[:1]), found[:1])
 
 
 def test_a_source_alone_predicts_nothing_of_the_target_but_is_a_candidate():
@@ -379,6 +366,8 @@ def test_damaged_files_are_refused():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("weights.began", -1),
+        ("weights.began", SEARCHING + 1),
         ("weights.size", 0),
         ("weights.size", 10_000),
         ("weights.candidate", 10_000),

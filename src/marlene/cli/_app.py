@@ -1,10 +1,14 @@
-"""All commands in one program; an error that the user can fix prints one line and exits with code 2."""
+"""All commands in one program; an error that the user can fix prints one line and exits with code 2.
+
+A warning prints one line, too.
+"""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -54,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Replace characters that the terminal's encoding lacks: do not lose the result of a run over a name.
         sys.stdout.reconfigure(errors="replace")
     try:
-        app(args=arguments, prog_name="marlene")
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            app(args=arguments, prog_name="marlene")
     except (MarleneError, OSError) as error:
         print(f"marlene: {error}", file=sys.stderr)
         sys.exit(2)
@@ -62,6 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(130)
     finally:
         _flush_output()
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"marlene: warning: {message}", file=sys.stderr)
 
 
 def _flush_output() -> None:

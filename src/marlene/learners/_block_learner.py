@@ -12,7 +12,7 @@ from marlene._common.errors import MarleneError
 from marlene.learners.input._labels import labels_of_block, labels_of_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from marlene._common.arrays import Floats, Labels
     from marlene.kernels.rows import Rows
@@ -63,6 +63,7 @@ class BlockLearner(base.MultiLabelClassifier):
         They are the columns of the stream's arrays, by position. Streams share the features of the same name.
         """
         self._labels(stream)  # refuses sources
+        self._warn_of_strangers([feature.name for feature in features], stream)
         self._space.declare(features, stream)
         self._add(stream, labels)
 
@@ -81,7 +82,7 @@ class BlockLearner(base.MultiLabelClassifier):
         known = self._labels(stream)
         rows, additions = self._space.rows_of_dicts([x], learning=True)
         if x and not known:
-            self._space.refuse_strangers(x, stream)
+            self._warn_of_strangers(x, stream)
         if [*y] == known and PLAIN_TRUTH.issuperset(map(type, y.values())):
             labels, truth = known, np.array([[*y.values()]], np.int8)
         else:
@@ -162,12 +163,17 @@ class BlockLearner(base.MultiLabelClassifier):
         known = self._labels(stream)
         rows, additions = self._space.rows(X, stream, learning=True)
         if hasattr(X, "columns") and not known:
-            self._space.refuse_strangers(X.columns, stream)
+            self._warn_of_strangers(X.columns, stream, stacklevel=5)
         labels, truth = labels_of_block(known, Y)
         if len(truth) != len(rows.starts) - 1:
             raise MarleneError(f"X has {len(rows.starts) - 1} rows, but Y has {len(truth)}")
         self._admit(stream, additions, labels)
         return rows, truth
+
+    def _warn_of_strangers(self, names: Iterable[Hashable], stream: str | None, stacklevel: int = 4) -> None:
+        names = list(names)
+        if names and stream not in self._space.layouts:
+            self._space.warn_of_strangers(names, stream, bool(self._labels(None)), stacklevel)
 
     def _admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> None:
         """Add what is new: features, values and labels."""

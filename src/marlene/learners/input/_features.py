@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -131,8 +132,6 @@ class FeatureSpace:
         names = [feature.name for feature in features]
         if len(set(names)) != len(names):
             raise MarleneError("two features have the same name")
-        if names:
-            self.refuse_strangers(names, stream)
         kinds = [self._wanted_kind(feature.name, feature.kind) for feature in features]
         for feature, kind in zip(features, kinds, strict=True):
             if feature.name in self.column:
@@ -145,11 +144,25 @@ class FeatureSpace:
                 self._append(feature.name, kind, codes)
         self.layouts[stream] = np.array([self.column[name] for name in names], np.int64)
 
-    def refuse_strangers(self, names: Iterable[Hashable], stream: str | None) -> None:
-        """Refuse a stream without any known feature."""
-        if self.column and not any(name in self.column for name in names):
-            which = "the target" if stream is None else f"source {stream!r}"
-            raise MarleneError(f"{which} has no feature in common with the streams before it")
+    def warn_of_strangers(self, names: Iterable[Hashable], stream: str | None, begun: bool, stacklevel: int) -> None:
+        """Warn of sources that have no feature in common with the target, before a stream with these names begins.
+
+        `begun`: whether the target has labels already. Streams that were not declared may have all known features.
+        """
+        mine = {self.column[name] for name in names if name in self.column}
+        declared = {name: set(layout.tolist()) for name, layout in self.layouts.items()}
+        target = declared.pop(None, None)
+        if stream is not None:
+            lonely = not mine & target if target is not None else begun and not mine
+            strangers = [f"source {stream!r} has"] if lonely else []
+        elif declared:
+            strangers = [f"source {name!r} has" for name, theirs in declared.items() if not mine & theirs]
+        else:
+            sources = self.column and target is None and not begun
+            strangers = ["the sources have"] if sources and not mine else []
+        for who in strangers:
+            said = f"{who} no feature in common with the target so far: nothing can be learnt there"
+            warnings.warn(said, UserWarning, stacklevel=stacklevel)
 
     def _refuse_contradiction(self, feature: Feature, kind: str) -> None:
         """Refuse a known feature whose kind or values are others than before."""

@@ -56,10 +56,6 @@ class BRMarlene(EnsembleLearner):
     >>> model.learn_many(stream.X[:500], stream.Y[:500])
     >>> model.predict_many(stream.X[500:503]).shape
     (3, 14)
-    >>> model.learn_one({"age": 3, "late": True}, {"refund": True}, stream="archive")
-    Traceback (most recent call last):
-        ...
-    marlene._common.errors.MarleneError: source 'archive' has no feature in common with the streams before it
     """
 
     _transfer = True

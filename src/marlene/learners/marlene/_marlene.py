@@ -214,6 +214,8 @@ class Marlene(SavedLearner):
 
     def _load_rare_kernels(self) -> None:
         self.learn_many(np.zeros((2, 1)), np.array([[0, 1], [1, 0]]), stream="source")
+        self._add(None, [2])  # a label that has not begun
+        self.predict_many(np.zeros((1, 1)))
 
 
 def _make_banks(base: str | InputBank | MixedBank | Sequence[InputBank]) -> list[InputBank]:
