@@ -104,4 +104,4 @@ def _first_weights(model: Model, k: int, q: int, foreign: float, total: float, n
             h = state.learner_column(rooms, s, q)
             copy_column(model.kinds, k, state.source_column(rooms, s, streams.same[s, q]), h, np.inf, 1.0)
             log[learner_place(s)] = math.log(NAMED * foreign * same / named)
-    find_leaders(weights, k, q)
+    find_leaders(weights, rooms, k, q)

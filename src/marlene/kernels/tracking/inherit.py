@@ -56,7 +56,7 @@ def _clear(kinds: Kinds, h: int) -> None:
 
 
 @subkernel
-def _withdraw(weights: Weights, k: int, q: int, place: int) -> None:
+def _withdraw(weights: Weights, rooms: Rooms, k: int, q: int, place: int) -> None:
     """Take a candidate's weight for a label away, and give it to the label's own learner."""
     log = weights.log[k, q]
     leads = log[place] > weights.total[k, q] - 2.0 * BEHIND
@@ -64,7 +64,7 @@ def _withdraw(weights: Weights, k: int, q: int, place: int) -> None:
         hand_over(weights, k, q, place, OWN_PLACE)
     log[place] = ABSENT
     if leads:
-        find_leaders(weights, k, q)
+        find_leaders(weights, rooms, k, q)
 
 
 @subkernel
@@ -109,7 +109,7 @@ def inherit(model: Model, k: int, q: int, h: int) -> None:
         inherit_threshold(streams, room, h - state.source_column(rooms, room, 0), q, FOUND_EXAMPLES)
     model.scratch.score[k, heir] = model.scratch.score[k, h]  # what the heir says of the example it learns next
     hand_over(weights, k, q, place_of(weights, rooms, k, q, h), learner_place(room))
-    find_leaders(weights, k, q)
+    find_leaders(weights, rooms, k, q)
     event = model.events[model.clock[state.EVENTS]]
     event[state.EVENT_TIME], event[state.EVENT_KIND] = streams.seen[TARGET], k
     event[state.EVENT_LABEL], event[state.EVENT_COLUMN] = q, h
@@ -139,7 +139,7 @@ def renew_young(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, q:
     _clear(kinds, state.young_column(rooms, q))
     for k in range(KINDS):
         if kinds.used[k]:
-            _withdraw(weights, k, q, YOUNG_PLACE)
+            _withdraw(weights, rooms, k, q, YOUNG_PLACE)
             weights.log[k, q, YOUNG_PLACE] = weights.total[k, q] - 3.0 * BEHIND
 
 
@@ -162,7 +162,8 @@ def _set_priors(weights: Weights, rooms: Rooms, k: int, q: int) -> None:
     for place in range(first_guest(rooms), weights.size[k, q]):
         floor = weights.floor[weights.candidate[k, q, place]]
         log[place] = total + floor - math.log(SHARE) if floor > ABSENT else ABSENT
-    find_leaders(weights, k, q)
+    weights.silent[k, q] = ABSENT
+    find_leaders(weights, rooms, k, q)
 
 
 @kernel
@@ -197,7 +198,7 @@ def take_snapshot(model: Model, q: int) -> bool:
             for other in range(model.streams.labels[TARGET]):
                 place = place_of(weights, rooms, k, other, h)
                 if place >= 0:
-                    _withdraw(weights, k, other, place)
+                    _withdraw(weights, rooms, k, other, place)
     further = not is_pooled(model, h)
     if further:
         offer_all(model, h)
@@ -213,4 +214,4 @@ def offer_all(model: Model, column: int) -> None:
         if model.kinds.used[k]:
             for q in range(streams.labels[TARGET]):
                 if weights.began[q] != NOT_YET and offer(weights, model.rooms, streams, k, q, column):
-                    find_leaders(weights, k, q)
+                    find_leaders(weights, model.rooms, k, q)

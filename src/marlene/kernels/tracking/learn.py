@@ -28,10 +28,9 @@ from marlene.kernels.tracking.lists import are_complete, find_scouts, first_gues
 from marlene.kernels.tracking.state import BAYES, KINDS, LINEAR, NAMESAKE, SEARCHING, TARGET, scales_of
 from marlene.kernels.tracking.weights import (
     HASTE,
-    LARGEST_CLASS_WEIGHT,
-    RATE,
     SEARCHED,
     class_weight,
+    fair_step,
     gather,
     move_weights,
     set_floors,
@@ -240,7 +239,7 @@ def _step(model: Model, k: int, q: int, y: int, awake: int) -> float:
     """Return how far the weights of a label move; moderate its own learner if sources have something to say."""
     streams, began = model.streams, model.weights.began[q]
     negative, positive = streams.examples[TARGET, q, 0], streams.examples[TARGET, q, 1]
-    step = RATE * min(class_weight(negative, positive, y), LARGEST_CLASS_WEIGHT)
+    step = fair_step(negative, positive, y)
     if began == NAMESAKE or (began == SEARCHING and awake > 0):
         _moderate(streams, model.scratch, k, q, y)
         step *= _haste(negative + positive, began)

@@ -130,6 +130,8 @@ class Weights(NamedTuple):
         How many leaders there are, their columns and their shares of the weight.
     began
         How a label began, see `NOT_YET`.
+    silent
+        The logarithm of the weight of a candidate that always says 0.5: guests below it are not heard.
     """
 
     log: Floats
@@ -142,6 +144,7 @@ class Weights(NamedTuple):
     leader: Ints
     share: Floats
     began: Ints
+    silent: Floats
 
 
 class Growth(NamedTuple):

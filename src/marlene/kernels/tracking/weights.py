@@ -3,7 +3,9 @@
 After an example, the weight of a candidate that gave its class the probability p is multiplied by p to the power of
 η·c, where c makes both classes count the same (Herbster and Warmuth 1998, "Tracking the best expert"). Weights are kept
 as logarithms; a floor takes the place of the share that is handed round, so that candidates far behind cost one
-addition. Only *leaders*, those within e⁵ of the best, vote.
+addition. Only *leaders*, those within e⁵ of the best, vote. A candidate from elsewhere must also be better than
+silence, that is, than always saying 0.5: where a label's own learner is too sure, the timid win, though they know
+nothing.
 """
 
 from __future__ import annotations
@@ -28,17 +30,17 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
     from marlene.kernels.tracking.state import Growth, Model, Rooms, Streams, Weights
 
-RATE = 0.2
+RATE = 0.4
 """η: how fast weights move."""
-LARGEST_CLASS_WEIGHT = 10.0
-"""How much an example of a rare class counts at most."""
+LARGEST_CLASS_WEIGHT = 5.0
+"""How much an example of a rare class counts at most in weights; examples of the other class then count less, too."""
 SHARE = 0.003
 """The part of the weight that is handed round."""
 OWN_PRIOR, YOUNG_PRIOR, OTHERS_PRIOR = 0.9, 0.05, 0.1
 """How that part is shared: the label's learners, its young learner, and all snapshots and sources together."""
 BEHIND = 5.0
 """How far below the best a leader's logarithm may be."""
-HASTE, SEARCHED = 8.0, 32.0
+HASTE, SEARCHED = 3.5, 32.0
 """How much faster the weights of a label move at first if it is searched for among labels of other names, and after how
 many examples half of that is left."""
 PROVEN, PROVEN_NAMED = 2.5, 1.0
@@ -56,15 +58,23 @@ def class_weight(negative: float, positive: float, y: int) -> float:
 
 
 @inlined
-def _vote_share(weights: Weights, k: int, q: int) -> None:
-    """Find the leaders of a label, and their shares."""
+def fair_step(negative: float, positive: float, y: int) -> float:
+    """Return how far weights move after an example of class y; both classes count the same."""
+    counts = class_weight(negative, positive, y)
+    larger = max(counts, class_weight(negative, positive, 1 - y))
+    return RATE * counts * min(1.0, LARGEST_CLASS_WEIGHT / larger)
+
+
+@inlined
+def _vote_share(weights: Weights, k: int, q: int, guest: int) -> None:
+    """Find the leaders of a label, and their shares. Guests that are no better than silence do not lead."""
     log, leader, share = weights.log[k, q], weights.leader[k, q], weights.share[k, q]
-    size, best = weights.size[k, q], -np.inf
+    size, silent, best = weights.size[k, q], weights.silent[k, q], -np.inf
     for h in range(size):
-        best = max(best, log[h])
+        best = max(best, log[h]) if h < guest or log[h] > silent else best
     count = 0
     for h in range(size):
-        if log[h] > best - BEHIND:
+        if log[h] > best - BEHIND and (h < guest or log[h] > silent):
             place = count
             if count < LEADERS:
                 count += 1
@@ -87,9 +97,9 @@ def _vote_share(weights: Weights, k: int, q: int) -> None:
 
 
 @subkernel
-def find_leaders(weights: Weights, k: int, q: int) -> None:
+def find_leaders(weights: Weights, rooms: Rooms, k: int, q: int) -> None:
     """Find the leaders of a label, and their shares."""
-    _vote_share(weights, k, q)
+    _vote_share(weights, k, q, first_guest(rooms))
 
 
 @inlined
@@ -118,6 +128,8 @@ def move_weights(model: Model, k: int, q: int, y: int, step: float, scouted: boo
         _lift(log, learner_place(room), own)
     _lift(log, YOUNG_PLACE, total + math.log(SHARE * YOUNG_PRIOR))
     first = place_of(weights, rooms, k, q, weights.leader[k, q, 0])
+    if weights.size[k, q] > guest:
+        weights.silent[k, q] = max(weights.silent[k, q], model.scratch.guests[0, 0] + total) + step * math.log(0.5)
     close, bound = 0, log[first] + step * logs[candidate[first]] - BEHIND
     for place in range(guest):
         log[place] += step * logs[candidate[place]]
@@ -132,7 +144,7 @@ def move_weights(model: Model, k: int, q: int, y: int, step: float, scouted: boo
     if close == 1 and weights.leaders[k, q] == 1 and not came:
         weights.total[k, q] = log[first]
         return False
-    _vote_share(weights, k, q)
+    _vote_share(weights, k, q, guest)
     return True
 
 

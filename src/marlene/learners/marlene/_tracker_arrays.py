@@ -69,6 +69,7 @@ def no_weights(labels: int, places: int, columns: int) -> Weights:
         leader=np.zeros((KINDS, labels, LEADERS), np.int64),
         share=np.zeros((KINDS, labels, LEADERS)),
         began=np.zeros(labels, np.int64),
+        silent=np.full((KINDS, labels), ABSENT),
     )
 
 
@@ -85,7 +86,7 @@ def no_growth(labels: int, slots: int) -> Growth:
 def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift: int) -> None:
     """Copy lists into larger, empty ones; column h is now `moved[h]`, and guests are shifted, from place `guest` on."""
     known, places = len(before.began), before.log.shape[2]
-    for name in ("size", "total", "leaders", "leader", "share"):
+    for name in ("size", "total", "leaders", "leader", "share", "silent"):
         getattr(after, name)[:, :known] = getattr(before, name)
     after.leader[:, :known] = moved[before.leader]
     after.began[:known] = before.began
