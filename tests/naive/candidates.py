@@ -19,6 +19,8 @@ class Weights:
     ----------
     log
         The candidates that have any weight.
+    silent
+        The weight of a candidate that always says 0.5: guests below it are not heard.
     guests
         Snapshots and learners of sources that are in the list, with or without weight.
     """
@@ -29,10 +31,12 @@ class Weights:
         self.guests = set()
         self.total = 0.0
         self.share = {(TARGET, 0, q): 1.0}
+        self.silent = -math.inf
 
     def find_leaders(self):
-        best = max(self.log.values())
-        close = [place for place in sorted(self.log, key=self.order) if self.log[place] > best - BEHIND]
+        heard = [place for place, log in self.log.items() if place not in self.guests or log > self.silent]
+        best = max(self.log[place] for place in heard)
+        close = [place for place in sorted(heard, key=self.order) if self.log[place] > best - BEHIND]
         leaders = sorted(sorted(close, key=lambda place: -self.log[place])[:LEADERS], key=self.order)
         weight = {place: math.exp(self.log[place] - best) for place in leaders}
         total = sum(weight.values())

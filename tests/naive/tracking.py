@@ -270,7 +270,8 @@ class Tracker:
     def step(self, q, y, helped):
         """Return how far the weights of a label move; further at first if it is searched for."""
         target = self.streams[TARGET]
-        step = RATE * min(target.class_weight(q, y), LARGEST_CLASS_WEIGHT)
+        larger = max(target.class_weight(q, 0), target.class_weight(q, 1))
+        step = RATE * target.class_weight(q, y) * min(1, LARGEST_CLASS_WEIGHT / larger)
         hasty = helped and self.began[q] == SEARCHING
         return step * (1 + HASTE / (1 + sum(target.examples[q]) / SEARCHED)) if hasty else step
 
@@ -317,6 +318,8 @@ class Tracker:
 
         for place in weights.log:
             weights.log[place] = moved(place, weights.log[place])
+        floors = [weights.silent, *least.values()]
+        weights.silent = max(floors) + step * math.log(0.5)
         weights.send_scouts({place: moved(place, least[place]) for place in scouts}, self.stays(q))
         weights.find_leaders()
         for giver, share in weights.share.items():
@@ -398,6 +401,7 @@ class Tracker:
             first = {h: floor - math.log(SHARE) for h, floor in self.floors.items() if h in weights.guests}
             learners = {(room, 0, q) for room in range(len(self.streams))} & weights.log.keys()
             first |= dict.fromkeys(learners, math.log(OWN_PRIOR)) | {(TARGET, 1, q): math.log(YOUNG_PRIOR)}
+            weights.silent = -math.inf
             weights.log = {place: weights.total + part for place, part in first.items()}
             weights.find_leaders()
         self.young[q] = [0, 0]

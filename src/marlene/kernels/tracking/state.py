@@ -132,6 +132,8 @@ class Weights(NamedTuple):
         How a label began, see `NOT_YET`.
     silent
         The logarithm of the weight of a candidate that always says 0.5: guests below it are not heard.
+    least
+        The floor of all that have one (one number).
     """
 
     log: Floats
@@ -145,6 +147,7 @@ class Weights(NamedTuple):
     share: Floats
     began: Ints
     silent: Floats
+    least: Floats
 
 
 class Growth(NamedTuple):

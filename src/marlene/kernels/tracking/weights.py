@@ -128,8 +128,7 @@ def move_weights(model: Model, k: int, q: int, y: int, step: float, scouted: boo
         _lift(log, learner_place(room), own)
     _lift(log, YOUNG_PLACE, total + math.log(SHARE * YOUNG_PRIOR))
     first = place_of(weights, rooms, k, q, weights.leader[k, q, 0])
-    if weights.size[k, q] > guest:
-        weights.silent[k, q] = max(weights.silent[k, q], model.scratch.guests[0, 0] + total) + step * math.log(0.5)
+    weights.silent[k, q] = max(weights.silent[k, q], weights.least[0] + total) + step * math.log(0.5)
     close, bound = 0, log[first] + step * logs[candidate[first]] - BEHIND
     for place in range(guest):
         log[place] += step * logs[candidate[place]]
@@ -188,6 +187,7 @@ def set_floors(weights: Weights, rooms: Rooms, streams: Streams, growth: Growth)
         for label in range(streams.labels[stream]):
             count += 1 if streams.trust[stream, label] > 0.0 else 0
     floor = math.log(SHARE * OTHERS_PRIOR / count) if count > 0 else ABSENT
+    weights.least[0] = floor
     for slot in range(len(growth.alive)):
         for q in range(streams.labels[0]):
             weights.floor[snapshot_column(rooms, slot, q)] = floor if growth.alive[slot, q] else ABSENT

@@ -70,6 +70,7 @@ def no_weights(labels: int, places: int, columns: int) -> Weights:
         share=np.zeros((KINDS, labels, LEADERS)),
         began=np.zeros(labels, np.int64),
         silent=np.full((KINDS, labels), ABSENT),
+        least=np.full(1, ABSENT),
     )
 
 
@@ -90,6 +91,7 @@ def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift:
         getattr(after, name)[:, :known] = getattr(before, name)
     after.leader[:, :known] = moved[before.leader]
     after.began[:known] = before.began
+    after.least[0] = before.least[0]
     after.pool[: len(before.pool)] = moved[before.pool]
     after.floor[moved] = before.floor
     for start, stop, to in ((0, guest, 0), (guest, places, guest + shift)):
