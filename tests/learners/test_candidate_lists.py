@@ -107,7 +107,7 @@ def test_short_lists_are_the_same_in_blocks_one_by_one_and_after_a_file():
     found += [again.test_then_train(X[900:], Y[900:])]
     np.testing.assert_array_equal(np.concatenate(found), expected)
     assert again.concepts() == whole.concepts()
-    assert any(role == SNAPSHOT for q in range(8) for _, (role, *_), _ in whole._tracker.shares(q))
+    assert any(event.giver and event.giver.role == SNAPSHOT for event in whole._tracker.events)
 
 
 def test_labels_that_come_one_by_one():
