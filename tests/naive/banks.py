@@ -97,7 +97,7 @@ class NaiveBayes:
         spread += self.pseudo * (all_variance + (all_mean - mean) ** 2)
         return mean, spread / n + SMALLEST_VARIANCE
 
-    def learn(self, row, y, weight):
+    def learn(self, row, y, weight, patience=1.0):
         row = {slot: x for slot, x in row.items() if not math.isnan(x)}
         times = weight if self.weighted else 1
         self.rows[y].append((row, times))
@@ -111,11 +111,11 @@ class NaiveBayes:
             self.gain[slot] = math.log(odds[1] / odds[0])
             if self.scales.is_dense(slot):
                 self.curve[slot] = (self.gaussian(0, slot), self.gaussian(1, slot))
-        self.update_absent(y, row, times)
+        self.update_absent(y, row, times, patience)
 
-    def update_absent(self, y, row, times):
+    def update_absent(self, y, row, times, patience):
         n, a = self.examples[y], self.smoothing
-        if self.refreshed[y] == 0 or n - self.refreshed[y] >= max(REFRESH * self.refreshed[y], AT_LEAST):
+        if self.refreshed[y] == 0 or n - self.refreshed[y] >= patience * max(REFRESH * self.refreshed[y], AT_LEAST):
             self.refreshed[y] = n
             self.absent[y] = sum(math.log(self.lacking(y, slot)) for slot in self.scales.met)
             return

@@ -21,7 +21,7 @@ from marlene.kernels.tracking.inherit import (
     TAKEN_OVER,
     YOUNG_FOR,
 )
-from marlene.kernels.tracking.learn import SUREST
+from marlene.kernels.tracking.learn import SUREST, YOUNG_PATIENCE
 from marlene.kernels.tracking.state import ALONE, BAYES, NAMESAKE, NOT_YET, SCOUTS, SEARCHING
 from marlene.kernels.tracking.weights import (
     BEHIND,
@@ -237,7 +237,7 @@ class Tracker:
             return
         model, weight = self.models[k, place], stream.class_weight(q, y)
         if k == BAYES:
-            model.learn(row, y, weight)
+            model.learn(row, y, weight, YOUNG_PATIENCE if place[:2] == (TARGET, 1) else 1.0)
         else:
             model.learn(row, min(weight, model.largest) * (probability(score) - y))
 

@@ -25,6 +25,8 @@ REFRESH, AT_LEAST = 0.125, 2.0
 """The sum over absent inputs is computed afresh when the class has grown by this part, and by this many examples."""
 FRESH = 32
 """A gain is computed afresh when the number of examples with the input has grown by one part in so many, or sooner."""
+FACTORS = 8
+"""How many probabilities are multiplied before their logarithm is taken."""
 LARGEST = 30.0
 """Log odds beyond which a vote is as good as certain."""
 SMALLEST_VARIANCE = 1e-12
@@ -142,17 +144,22 @@ def is_due(count: int) -> bool:
 
     It is at multiples of the largest power of two that is at most the number divided by `FRESH`.
     """
-    step = 1
-    while step * 2 * FRESH <= count:
-        step *= 2
-    return count % step == 0
+    return (count & -count) * 2 * FRESH >= count
 
 
 @subkernel
 def bayes_learn(
-    bank: Bayes, settings: BayesSettings, scales: Scales, rows: Rows, row: int, h: int, y: int, weight: float
+    bank: Bayes,
+    settings: BayesSettings,
+    scales: Scales,
+    rows: Rows,
+    row: int,
+    h: int,
+    y: int,
+    weight: float,
+    patience: float,
 ) -> None:
-    """Train a classifier on a row of class y."""
+    """Train a classifier on a row of class y; `patience`: how much longer than usual to keep sums over absent inputs."""
     a, times = settings.smoothing, weight if settings.weighted else 1.0
     if times == 0.0:
         return
@@ -177,7 +184,7 @@ def bayes_learn(
             if due and is_dense(scales, i):
                 _fit_curve(bank, settings, scales, i, h, c1, c0)
     n, refreshed = bank.examples[y, h], bank.refreshed[y, h]
-    if refreshed == 0.0 or n >= refreshed + max(REFRESH * refreshed, AT_LEAST):
+    if refreshed == 0.0 or n >= refreshed + patience * max(REFRESH * refreshed, AT_LEAST):
         _refresh_absent(bank, settings, scales, y, h)
     else:
         met, before = scales.seen[1], n - times
@@ -223,9 +230,15 @@ def _shrunk(
 @inlined
 def _refresh_absent(bank: Bayes, settings: BayesSettings, scales: Scales, y: int, h: int) -> None:
     a, n, total = settings.smoothing, bank.examples[y, h], 0.0
+    product, factors = 1.0, 0
     for slot in range(len(scales.numeric)):
         if bank.present[slot, y, h] > 0.0:
-            total += math.log((n - bank.present[slot, y, h] + a) / (n + a))
+            product *= (n - bank.present[slot, y, h] + a) / (n + a)
+            factors += 1
+            if factors == FACTORS:
+                total += math.log(product)
+                product, factors = 1.0, 0
+    total += math.log(product)
     bank.absent[y, h] = total + scales.seen[1] * math.log((n + a) / (n + 2.0 * a))
     bank.refreshed[y, h] = n
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 SUREST = math.log(0.995 / 0.005)
 """Log odds beyond which a vote counts no more in weights."""
+YOUNG_PATIENCE = 4.0
+"""How much longer young learners keep their sums over absent inputs: they are many, and do not live long."""
 FAMILIAR = 0.7
 """The share of an example's inputs that a source must have met to say anything of it."""
 
@@ -161,6 +163,7 @@ def _train(model: Model, stream: int, room: int, first: int, rows: Rows, row: in
     """Train the learners of a stream's labels, which lie in a room from column `first` on."""
     kinds, streams = model.kinds, model.streams
     scales, n_labels = scales_of(model.rooms, room), streams.labels[stream]
+    patience = YOUNG_PATIENCE if room == TARGET and first == model.rooms.block else 1.0
     slopes, score = model.scratch.slopes[:n_labels], model.scratch.score[LINEAR]
     for q in range(n_labels):
         slopes[q] = 0.0
@@ -170,7 +173,7 @@ def _train(model: Model, stream: int, room: int, first: int, rows: Rows, row: in
         if kinds.used[LINEAR]:
             slopes[q] = slope(kinds.linear_settings, _probability(score[first + q]), truth[q], weight)
         if kinds.used[BAYES]:
-            bayes_learn(kinds.bayes, kinds.bayes_settings, scales, rows, row, first + q, truth[q], weight)
+            bayes_learn(kinds.bayes, kinds.bayes_settings, scales, rows, row, first + q, truth[q], weight, patience)
     if kinds.used[LINEAR]:
         linear_learn(kinds.linear, kinds.linear_settings, scales, rows, row, first, slopes)
 
