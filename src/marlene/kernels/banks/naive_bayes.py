@@ -159,7 +159,7 @@ def bayes_learn(
     weight: float,
     patience: float,
 ) -> None:
-    """Train a classifier on a row of class y; `patience`: how much longer than usual to keep sums over absent inputs."""
+    """Train a classifier on a row of class y; `patience`: how much longer to keep sums over absent inputs."""
     a, times = settings.smoothing, weight if settings.weighted else 1.0
     if times == 0.0:
         return
