@@ -29,8 +29,6 @@ from tests.experiments.plans import PLAN
 
 METHODS = ("br-marlene", "br-resampled", "gobr")
 REAL_METHODS = compared()
-NOT_YET = {"transfer"}
-"""Targets that have not been run in full: their pages are not committed."""
 WITHOUT_CHANCE = [name for name in REAL_METHODS if not KNOWN[name].random]
 
 
@@ -315,7 +313,7 @@ def test_committed_pages_link_to_committed_files():
     folder = Path(__file__).parents[2] / "docs" / "results"
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} == {".md", ".csv", ".png"}
-    assert {path.stem for path in folder.glob("*.md")} == {*TARGETS, "index"} - NOT_YET
+    assert {path.stem for path in folder.glob("*.md")} == {*TARGETS, "index"}
     for page in folder.glob("*.md"):
         for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
             assert (folder / link).is_file(), (page.name, link)
