@@ -1,4 +1,4 @@
-"""What BR-MARLENE, BRPW-MARLENE and Marlene share: a learner made of ensembles."""
+"""What BR-MARLENE and BRPW-MARLENE share: a learner made of ensembles."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from marlene.drift import make_bank
 from marlene.kernels.ensemble.performance import NAMES
 from marlene.learners._saved import SavedLearner
 from marlene.learners.input._features import FeatureSpace
+from marlene.learners.marlene._givers import shares_by_giver
 from marlene.learners.marlene._roster import EnsembleSettings
 from marlene.learners.marlene._state import ensemble_state, restore_ensemble
 
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays, Floats
     from marlene.drift import DetectorBank
     from marlene.learners.marlene._ensemble import Ensemble
+    from marlene.learners.marlene._givers import Source
     from marlene.learners.marlene._tasks import StreamTasks
 
     RiverDetector = river.base.DriftDetector | river.base.BinaryDriftDetector
-    Source = tuple[str | None, Hashable]
 
 RESAMPLINGS = ("poisson", "expected")
 
@@ -37,8 +38,7 @@ RESAMPLINGS = ("poisson", "expected")
 class EnsembleLearner(SavedLearner):
     """A learner that owns a list of ensembles; its fields are the parameters, see `BRMarlene`.
 
-    BR-MARLENE has one, BRPW-MARLENE one for labels and one for pairs of labels, Marlene one for each base classifier.
-    The tasks of the first are the labels.
+    BR-MARLENE has one, BRPW-MARLENE one for labels and one for pairs of labels. The tasks of the first are the labels.
     """
 
     _objects = ("base", "drift")
@@ -116,7 +116,7 @@ class EnsembleLearner(SavedLearner):
         """Return which sub-classifiers carry the vote on a target label, the heaviest first.
 
         Each comes with its stream (None: the target), label, concept number from 0, weight, share of all weight,
-        positive and negative predictive value; in `Marlene` also with its base.
+        positive and negative predictive value.
         """
         task, ensembles = self._target_task(label), self._label_ensembles
         rows: list[dict[str, Any]] = [row for ensemble in ensembles for row in ensemble.explain(task)]
@@ -126,13 +126,7 @@ class EnsembleLearner(SavedLearner):
 
     def transfer_matrix(self) -> dict[Hashable, dict[Source, float]]:
         """Return for every target label the share of its weight that each (stream, label) has."""
-        matrix: dict[Hashable, dict[Source, float]] = {}
-        for label in self._labels(None):
-            shares = matrix[label] = {}
-            for row in self.explain(label):
-                source = (row["stream"], row["label"])
-                shares[source] = shares.get(source, 0.0) + row["share"]
-        return matrix
+        return {label: shares_by_giver(self.explain(label)) for label in self._labels(None)}
 
     def concepts(self, stream: str | None = None) -> dict[Hashable, list[int]]:
         """Return for every label of a stream the numbers of the examples at which it drifted."""

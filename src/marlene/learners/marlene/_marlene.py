@@ -14,6 +14,7 @@ from marlene.banks import SIMPLE_BANKS, InputBank, MixedBank
 from marlene.learners._saved import SavedLearner
 from marlene.learners.input._features import FeatureSpace
 from marlene.learners.marlene._decisions import make_objective
+from marlene.learners.marlene._givers import shares_by_giver
 from marlene.learners.marlene._tracker import WARM, Tracker
 from marlene.learners.marlene._tracker_state import restore_tracker, tracker_state
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
     from marlene.kernels.rows import Rows
+    from marlene.learners.marlene._givers import Source
 
-    Source = tuple[str | None, Hashable]
 
 MIXED = MixedBank.name
 TRANSFER = ("tracking", "own")
@@ -157,13 +158,7 @@ class Marlene(SavedLearner):
 
     def transfer_matrix(self) -> dict[Hashable, dict[Source, float]]:
         """Return for every target label the share of its weight that each (stream, label) has."""
-        matrix: dict[Hashable, dict[Source, float]] = {}
-        for label in self._labels(None):
-            shares = matrix[label] = {}
-            for row in self.explain(label):
-                source = (row["stream"], row["label"])
-                shares[source] = shares.get(source, 0.0) + row["share"]
-        return matrix
+        return {label: shares_by_giver(self.explain(label)) for label in self._labels(None)}
 
     def swr(self) -> dict[Hashable, float]:
         """Return for every target label the weight share of classifiers of other labels and streams."""
