@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
     from marlene.kernels.ensemble.thresholds import Objective
     from marlene.kernels.rows import Rows
-    from marlene.kernels.tracking.state import Block, Kinds, Model, Rooms, Scratch, Streams, Weights
+    from marlene.kernels.tracking.state import Block, Kinds, Model, Rooms, Streams, Weights, WorkSpace
 
 SUREST = math.log(0.995 / 0.005)
 """Log odds beyond which a vote counts no more in weights."""
@@ -67,7 +67,7 @@ def _write_scores(
 
 
 @subkernel
-def _write_logs(scratch: Scratch, k: int, columns: int) -> None:
+def _write_logs(scratch: WorkSpace, k: int, columns: int) -> None:
     """Write ln P(0) and ln P(1) of all columns, with bounds on how sure they may be."""
     score, positive, negative = scratch.score[k], scratch.logs[k, 1], scratch.logs[k, 0]
     for h in range(columns):
@@ -123,14 +123,14 @@ def _vote(model: Model, rows: Rows, row: int, probabilities: Floats) -> None:
 
 
 @subkernel
-def _blend(streams: Streams, stream: int, kinds: Kinds, scratch: Scratch, probabilities: Floats) -> None:
+def _blend(streams: Streams, stream: int, kinds: Kinds, scratch: WorkSpace, probabilities: Floats) -> None:
     blend = Blend(streams.errors[stream], streams.counted[stream])
     for q in range(streams.labels[stream]):
         probabilities[q] = blended_vote(blend, scratch.said, kinds.used, q)
 
 
 @subkernel
-def _learn_errors(streams: Streams, stream: int, kinds: Kinds, scratch: Scratch, truth: Labels) -> None:
+def _learn_errors(streams: Streams, stream: int, kinds: Kinds, scratch: WorkSpace, truth: Labels) -> None:
     blend = Blend(streams.errors[stream], streams.counted[stream])
     for q in range(streams.labels[stream]):
         if truth[q] >= 0:
@@ -220,7 +220,7 @@ def _keep_sleepers(model: Model, columns: Ints, k: int, q: int, y: int) -> None:
 
 
 @inlined
-def _moderate(streams: Streams, scratch: Scratch, k: int, q: int, y: int) -> None:
+def _moderate(streams: Streams, scratch: WorkSpace, k: int, q: int, y: int) -> None:
     """Write what a label's own learner says of class y, with a bound on how sure it may be.
 
     After n examples of the rarer class these are odds of 1 + n.

@@ -171,7 +171,7 @@ class Growth(NamedTuple):
     alive: Bools
 
 
-class Scratch(NamedTuple):
+class WorkSpace(NamedTuple):
     """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), for labels.
 
     `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and ln P(1) as they say it.
@@ -194,7 +194,7 @@ class Model(NamedTuple):
     streams: Streams
     weights: Weights
     growth: Growth
-    scratch: Scratch
+    scratch: WorkSpace
     events: Ints
     clock: Ints
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from marlene.banks import InputBank
     from marlene.kernels.ensemble.thresholds import Objective
     from marlene.kernels.rows import Rows
-    from marlene.kernels.tracking.state import Scratch
+    from marlene.kernels.tracking.state import WorkSpace
 
 SLOTS = 4
 """How many snapshots of each label are kept."""
@@ -288,7 +288,7 @@ class Tracker:
             )
         return self._model
 
-    def _scratch(self) -> Scratch:
+    def _scratch(self) -> WorkSpace:
         return new_scratch(int(self._first[-1]), self._streams.examples.shape[1], self._weights.log.shape[2])
 
     def learn(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats, predictions: Labels) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene.kernels.ensemble.thresholds import BINS
-from marlene.kernels.tracking.state import ABSENT, KINDS, LEADERS, SCOUTS, Growth, Scratch, Streams, Weights
+from marlene.kernels.tracking.state import ABSENT, KINDS, LEADERS, SCOUTS, Growth, Streams, Weights, WorkSpace
 from marlene.learners.marlene._decisions import FIRST_ERROR
 
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift:
     after.size[after.size > 0] += shift
 
 
-def new_scratch(columns: int, labels: int, places: int) -> Scratch:
+def new_scratch(columns: int, labels: int, places: int) -> WorkSpace:
     """Return work space."""
-    return Scratch(
+    return WorkSpace(
         score=np.zeros((KINDS, columns)),
         logs=np.zeros((KINDS, 2, columns)),
         said=np.zeros((KINDS, labels)),
