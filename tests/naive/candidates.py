@@ -10,6 +10,7 @@ from marlene.kernels.tracking.weights import BEHIND
 from marlene.learners.marlene._tracker import NOT_YET
 
 TARGET = 0
+YOUNG, GUEST = "young", "guest"
 
 
 class Weights:
@@ -20,7 +21,7 @@ class Weights:
     log
         The candidates that have any weight.
     silent
-        The weight of a candidate that always says 0.5: guests below it are not heard.
+        The weight of a candidate that always says 0.5, by whose floor it has: they are not heard below it.
     guests
         Snapshots and learners of sources that are in the list, with or without weight.
     """
@@ -31,10 +32,10 @@ class Weights:
         self.guests = set()
         self.total = 0.0
         self.share = {(TARGET, 0, q): 1.0}
-        self.silent = -math.inf
+        self.silent = {YOUNG: -math.inf, GUEST: -math.inf}
 
     def find_leaders(self):
-        heard = [place for place, log in self.log.items() if place not in self.guests or log > self.silent]
+        heard = [place for place in self.log if self.is_heard(place)]
         best = max(self.log[place] for place in heard)
         close = [place for place in sorted(heard, key=self.order) if self.log[place] > best - BEHIND]
         leaders = sorted(sorted(close, key=lambda place: -self.log[place])[:LEADERS], key=self.order)
@@ -42,6 +43,10 @@ class Weights:
         total = sum(weight.values())
         self.share = {place: weight[place] / total for place in leaders}
         self.total = best + math.log(total)
+
+    def is_heard(self, place):
+        kind = GUEST if place in self.guests else YOUNG if place == (TARGET, 1, self.q) else None
+        return kind is None or self.log[place] > self.silent[kind]
 
     def order(self, place):
         return place in self.guests, place

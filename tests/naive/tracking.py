@@ -37,6 +37,7 @@ from marlene.kernels.tracking.weights import (
     YOUNG_PRIOR,
 )
 from marlene.learners.marlene._tracker import OWN, SNAPSHOT, SOURCE, WARM, YOUNG
+from tests.naive import candidates
 from tests.naive.candidates import TARGET, Weights
 from tests.naive.tracked_streams import Stream, probability
 
@@ -318,8 +319,9 @@ class Tracker:
 
         for place in weights.log:
             weights.log[place] = moved(place, weights.log[place])
-        floors = [weights.silent, *least.values()]
-        weights.silent = max(floors) + step * math.log(0.5)
+        floors = {candidates.YOUNG: [weights.total + math.log(SHARE * YOUNG_PRIOR)], candidates.GUEST: least.values()}
+        for kind, silent in weights.silent.items():
+            weights.silent[kind] = max([silent, *floors[kind]]) + step * math.log(0.5)
         weights.send_scouts({place: moved(place, least[place]) for place in scouts}, self.stays(q))
         weights.find_leaders()
         for giver, share in weights.share.items():
@@ -378,7 +380,7 @@ class Tracker:
         for k in self.make:
             weights = self.weights[k, q]
             weights.withdraw((TARGET, 1, q), (TARGET, 0, q))
-            weights.log[TARGET, 1, q] = weights.total - 3 * BEHIND
+            weights.log[TARGET, 1, q] = weights.silent[candidates.YOUNG] = weights.total - 3 * BEHIND
 
     def take_snapshot(self, q):
         if self.slots == 0 or min(self.since[q]) < RARER_CLASS or sum(self.since[q]) < LEAST_EXAMPLES:
@@ -401,7 +403,7 @@ class Tracker:
             first = {h: floor - math.log(SHARE) for h, floor in self.floors.items() if h in weights.guests}
             learners = {(room, 0, q) for room in range(len(self.streams))} & weights.log.keys()
             first |= dict.fromkeys(learners, math.log(OWN_PRIOR)) | {(TARGET, 1, q): math.log(YOUNG_PRIOR)}
-            weights.silent = -math.inf
+            weights.silent = dict.fromkeys(weights.silent, -math.inf)
             weights.log = {place: weights.total + part for place, part in first.items()}
             weights.find_leaders()
         self.young[q] = [0, 0]

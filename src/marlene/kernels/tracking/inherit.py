@@ -141,6 +141,7 @@ def renew_young(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, q:
         if kinds.used[k]:
             _withdraw(weights, rooms, k, q, YOUNG_PLACE)
             weights.log[k, q, YOUNG_PLACE] = weights.total[k, q] - 3.0 * BEHIND
+            weights.silent[k, q, state.SILENT_YOUNG] = weights.log[k, q, YOUNG_PLACE]
 
 
 @inlined
@@ -162,7 +163,7 @@ def _set_priors(weights: Weights, rooms: Rooms, k: int, q: int) -> None:
     for place in range(first_guest(rooms), weights.size[k, q]):
         floor = weights.floor[weights.candidate[k, q, place]]
         log[place] = total + floor - math.log(SHARE) if floor > ABSENT else ABSENT
-    weights.silent[k, q] = ABSENT
+    weights.silent[k, q, state.SILENT_YOUNG] = weights.silent[k, q, state.SILENT_GUEST] = ABSENT
     find_leaders(weights, rooms, k, q)
 
 

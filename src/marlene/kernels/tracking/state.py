@@ -36,6 +36,8 @@ STALE, EVENTS, POOL, CLOCKS = range(4)
 how many columns have joined the pool."""
 
 
+SILENT_YOUNG, SILENT_GUEST = range(2)
+"""Places of `Weights.silent`."""
 NOT_YET, ALONE, NAMESAKE, SEARCHING = range(4)
 """How a label began: not yet; without help; with a source's label of the same name; among labels of other names."""
 
@@ -131,7 +133,8 @@ class Weights(NamedTuple):
     began
         How a label began, see `NOT_YET`.
     silent
-        The logarithm of the weight of a candidate that always says 0.5: guests below it are not heard.
+        The logarithm of the weight of a candidate that always says 0.5, as the young learner and as guests have it:
+        they are not heard below it (kinds × labels × 2).
     least
         The floor of all that have one (one number).
     """

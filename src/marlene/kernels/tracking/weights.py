@@ -3,7 +3,7 @@
 After an example, the weight of a candidate that gave its class the probability p is multiplied by p to the power of
 η·c, where c makes both classes count the same (Herbster and Warmuth 1998, "Tracking the best expert"). Weights are kept
 as logarithms; a floor takes the place of the share that is handed round, so that candidates far behind cost one
-addition. Only *leaders*, those within e⁵ of the best, vote. A candidate from elsewhere must also be better than
+addition. Only *leaders*, those within e⁵ of the best, vote. A young or foreign candidate must also be better than
 silence, that is, than always saying 0.5: where a label's own learner is too sure, the timid win, though they know
 nothing.
 """
@@ -21,6 +21,8 @@ from marlene.kernels.tracking.lists import first_guest, learner_place, place_of,
 from marlene.kernels.tracking.state import (
     ABSENT,
     LEADERS,
+    SILENT_GUEST,
+    SILENT_YOUNG,
     YOUNG_PLACE,
     snapshot_column,
     source_column,
@@ -66,15 +68,23 @@ def fair_step(negative: float, positive: float, y: int) -> float:
 
 
 @inlined
+def _is_heard(log: float, silent: Floats, place: int, guest: int) -> bool:
+    """Tell whether a candidate is better than silence, or a label's own or warm learner."""
+    if place == YOUNG_PLACE:
+        return bool(log > silent[SILENT_YOUNG])
+    return bool(place < guest or log > silent[SILENT_GUEST])
+
+
+@inlined
 def _vote_share(weights: Weights, k: int, q: int, guest: int) -> None:
-    """Find the leaders of a label, and their shares. Guests that are no better than silence do not lead."""
+    """Find the leaders of a label, and their shares."""
     log, leader, share = weights.log[k, q], weights.leader[k, q], weights.share[k, q]
     size, silent, best = weights.size[k, q], weights.silent[k, q], -np.inf
     for h in range(size):
-        best = max(best, log[h]) if h < guest or log[h] > silent else best
+        best = max(best, log[h]) if _is_heard(log[h], silent, h, guest) else best
     count = 0
     for h in range(size):
-        if log[h] > best - BEHIND and (h < guest or log[h] > silent):
+        if log[h] > best - BEHIND and _is_heard(log[h], silent, h, guest):
             place = count
             if count < LEADERS:
                 count += 1
@@ -128,7 +138,9 @@ def move_weights(model: Model, k: int, q: int, y: int, step: float, scouted: boo
         _lift(log, learner_place(room), own)
     _lift(log, YOUNG_PLACE, total + math.log(SHARE * YOUNG_PRIOR))
     first = place_of(weights, rooms, k, q, weights.leader[k, q, 0])
-    weights.silent[k, q] = max(weights.silent[k, q], weights.least[0] + total) + step * math.log(0.5)
+    silent, said = weights.silent[k, q], step * math.log(0.5)
+    silent[SILENT_YOUNG] = max(silent[SILENT_YOUNG], total + math.log(SHARE * YOUNG_PRIOR)) + said
+    silent[SILENT_GUEST] = max(silent[SILENT_GUEST], total + weights.least[0]) + said
     close, bound = 0, log[first] + step * logs[candidate[first]] - BEHIND
     for place in range(guest):
         log[place] += step * logs[candidate[place]]

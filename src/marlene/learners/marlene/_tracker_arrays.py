@@ -69,7 +69,7 @@ def no_weights(labels: int, places: int, columns: int) -> Weights:
         leader=np.zeros((KINDS, labels, LEADERS), np.int64),
         share=np.zeros((KINDS, labels, LEADERS)),
         began=np.zeros(labels, np.int64),
-        silent=np.full((KINDS, labels), ABSENT),
+        silent=np.full((KINDS, labels, 2), ABSENT),
         least=np.full(1, ABSENT),
     )
 
