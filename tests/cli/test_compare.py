@@ -45,8 +45,9 @@ def test_json_is_all_that_stdout_gets(call):
         (method, seed) for method in ("majority", "eps") for seed in (1, 2)
     ]
     assert list(found["runs"][0]) == JSON_KEYS
+    assert found["runs"][0]["cumulative"]["labels_true"] == found["runs"][0]["labels_true"]
     alone = json.loads(call("run", "yeast", "--method", "eps", "--limit", "300", "--seed", "2", "--json").out)
-    for key in ("macro_gmean", "micro_gmean", "label_set_gmean", "examples", "models"):
+    for key in ("macro_gmean", "micro_gmean", "label_set_gmean", "examples", "models", "cumulative", "faded"):
         assert found["runs"][3][key] == alone[key]
 
 
@@ -105,8 +106,9 @@ class Lines:
 
 def test_the_best_is_bold():
     runs = [Run({"load": "s"}, name, seed=seed) for name in ("a", "b", "c") for seed in (1, 2)]
-    scores = {"a": [(0.5, 0.2, 0.3, 2.0, 100.0), (0.7, 0.2, 0.3, 2.0, 100.0)], "b": [(0.5, 0.4, 0.3, 1.0, 300.0)]}
-    keys = ("macro_gmean", "micro_gmean", "label_set_gmean", "learn_seconds", "peak_rss_mb")
+    scores = {"a": [(0.5, 0.2, 0.3, 2.0, 100.0, 3.0), (0.7, 0.2, 0.3, 2.0, 100.0, 3.0)]}
+    scores["b"] = [(0.5, 0.4, 0.3, 1.0, 300.0, 9.0)]
+    keys = ("macro_gmean", "micro_gmean", "label_set_gmean", "learn_seconds", "peak_rss_mb", "labels_predicted")
     ended = [
         {"key": run.key, "status": "done"} | dict(zip(keys, scores[run.method][run.seed - 1], strict=True))
         for run in runs
@@ -120,11 +122,13 @@ def test_the_best_is_bold():
             "[bold]0.600 ± 0.141[/bold]",
             "0.200 ± 0.000",
             "[bold]0.300 ± 0.000[/bold]",
+            "3.00 ± 0.00",
+            "nan",
             "2.00 ± 0.00",
             "[bold]100 ± 0[/bold]",
             "2",
         ],
-        "b": ["0.500", "[bold]0.400[/bold]", "[bold]0.300[/bold]", "[bold]1.00[/bold]", "300", "1"],
-        "c": ["-"] * 5 + ["0"],
+        "b": ["0.500", "[bold]0.400[/bold]", "[bold]0.300[/bold]", "9.00", "nan", "[bold]1.00[/bold]", "300", "1"],
+        "c": ["-"] * 7 + ["0"],
     }
     assert "b failed with seed 2: broken" in map(str, console.lines)

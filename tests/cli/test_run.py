@@ -10,7 +10,7 @@ from marlene.evaluation import prequential
 from marlene.learners import BinaryRelevance, Majority, create
 from marlene.streams import load
 from tests.cli.commands import caller
-from tests.evaluation.test_result import JSON_KEYS
+from tests.evaluation.test_result import DETAILED_KEYS
 
 call = pytest.fixture(caller)
 RIVER = "river:naive_bayes.GaussianNB"
@@ -45,7 +45,7 @@ def run_json(call, mail):
 @pytest.mark.parametrize("method", ["majority", "br-marlene", "br-resampled", RIVER])
 def test_json_is_one_object_with_the_agreed_keys(run_json, mail, method):
     found = run_json("--method", method, "--seed", 7)
-    assert list(found) == JSON_KEYS
+    assert list(found) == DETAILED_KEYS
     expected = prequential(create(method, 7), load(mail, labels="is_*"))
     counted = ("stream", "method", "seed", "examples", "labels", "features", "models", "drifts", "stopped")
     assert [found[key] for key in counted] == ["mail", method, 7, 60, 2, 3, 2, 0, ""]
@@ -127,12 +127,44 @@ def test_the_table(call, mail):
     outcome = call("run", mail, "--labels", "is_*", *MAJORITY)
     assert outcome.code == 0
     assert "majority on mail" in outcome.out
-    for words in ("Macro-G-Mean", "Micro-G-Mean", "Label-set-G-Mean", "Hamming score", "60 examples", "2 labels"):
+    for words in (
+        *("Macro-G-Mean", "Micro-G-Mean", "Label-set-G-Mean", "Hamming score", "60 examples", "2 labels"),
+        *("F1", "precision", "recall", "subset accuracy", "Hamming loss", "calibration error", "labels per example: "),
+    ):
         assert words in outcome.out
     assert "stopped" not in outcome.out
     nothing_scored = call("run", mail, "--labels", "is_*", "--start", 60, *MAJORITY)
     assert nothing_scored.code == 0
     assert "nan" in nothing_scored.out
+
+
+def test_the_numbers_of_predicted_and_true_labels_are_shown(call, run_json, mail):
+    outcome = call("run", mail, "--labels", "is_*", *MAJORITY)
+    found = run_json()["cumulative"]
+    assert f"{found['labels_predicted']:.2f} predicted, {found['labels_true']:.2f} true" in outcome.out
+
+
+def test_a_table_of_every_label(call, run_json, mail, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    outcome = call("run", mail, "--labels", "is_*", "--per-label", *MAJORITY)
+    rows = run_json()["per_label"]
+    assert [row["label"] for row in rows] == ["is_spam", "is_urgent"]
+    for row in rows:
+        line = next(line.split() for line in outcome.out.splitlines() if line.startswith(row["label"]))
+        assert line[1:3] == ["59", str(row["positives"])]
+        assert line[3:5] == [f"{row['share']:.3f}", f"{row['predicted_share']:.3f}"]
+    assert "every label" not in call("run", mail, "--labels", "is_*", *MAJORITY).out
+
+
+def test_settings_of_the_measures(call, run_json, mail):
+    chosen = {"fading": 0.9, "after": 30}
+    found = run_json("--fading", "0.9", "--after", "30")
+    expected = prequential(Majority(), load(mail, labels="is_*"), **chosen)
+    assert found["faded"] == pytest.approx(expected.faded, rel=1e-12)
+    assert sum(row["predictions"] for row in found["calibration"]) == 60
+    refused = call("run", mail, "--labels", "is_*", "--fading", "1.5")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "fading must be a number above 0 and below 1, not 1.5" in refused.err
 
 
 def test_progress_where_there_is_no_terminal(call, mail):

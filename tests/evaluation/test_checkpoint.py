@@ -24,7 +24,7 @@ from tests.cli.commands import environment
 from tests.evaluation import killed
 from tests.evaluation.models import LastLabels, numbered
 
-TRACES = ("steps", "pred", "proba", "truth")
+TRACES = ("steps", "pred", "proba", "truth", "confusion", "reliability")
 
 
 def drifting(n=300, n_labels=3, seed=0, name="drifting"):
@@ -43,7 +43,7 @@ def model():
 def assert_same(result, expected):
     for name in TRACES:
         np.testing.assert_array_equal(getattr(result, name), getattr(expected, name))
-    for name in ("scores", "overall"):
+    for name in ("scores", "overall", "cumulative", "faded"):
         np.testing.assert_array_equal(list(getattr(result, name).values()), list(getattr(expected, name).values()))
     told = ("stream", "method", "seed", "examples", "labels", "window", "start", "delay", "models", "drifts", "stopped")
     assert [getattr(result, name) for name in told] == [getattr(expected, name) for name in told]
@@ -179,6 +179,8 @@ def changed(stream):
         ({"window": 20}, "window 30 instead of 20"),
         ({"start": 3}, "start 15 instead of 3"),
         ({"delay": 2}, "delay 0 instead of 2"),
+        ({"fading": 0.9}, "fading 0.999 instead of 0.9"),
+        ({"after": 0}, "after 30 instead of 0"),
         ({"model": BRMarlene(seed=2, drift="ddm")}, "differs in the learner's settings"),
         ({"model": BRMarlene(seed=1)}, "differs in the learner's settings"),
         ({"stream": drifting().head(299)}, "examples 300 instead of 299"),
@@ -215,8 +217,8 @@ def test_the_checkpoint_of_another_version_is_refused(path, monkeypatch):
         patch.setattr(_checkpoint, "sources_hash", lambda: "other")
         with pytest.raises(MarleneError, match="differs in the version of the program"):
             prequential(model(), drifting(), checkpoint=path)
-    monkeypatch.setattr(_checkpoint, "VERSION", 3)
-    with pytest.raises(MarleneError, match="version 2 of the format, this program reads version 3"):
+    monkeypatch.setattr(_checkpoint, "VERSION", 4)
+    with pytest.raises(MarleneError, match="version 3 of the format, this program reads version 4"):
         prequential(model(), drifting(), checkpoint=path)
 
 

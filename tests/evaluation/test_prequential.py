@@ -115,8 +115,10 @@ def test_the_size_of_blocks_changes_nothing(model, by_hand, stream, seconds):  #
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_run, "SECONDS_PER_BLOCK", seconds)
         results.append(prequential(model(), stream))
-    for name in ("steps", "pred", "proba", "truth"):
+    for name in ("steps", "pred", "proba", "truth", "confusion", "reliability"):
         np.testing.assert_array_equal(*(getattr(result, name) for result in results))
+    for name in ("scores", "overall", "cumulative", "faded"):
+        np.testing.assert_array_equal(*(list(getattr(result, name).values()) for result in results))
 
 
 @pytest.mark.parametrize("delay", [0, 1, 3, 10, 11, 10**12])

@@ -22,7 +22,13 @@ JSON_KEYS = [
     *("stream", "method", "seed", "examples", "labels", "features"),
     *("macro_gmean", "micro_gmean", "label_set_gmean", "hamming_score"),
     *("models", "drifts", "cpu_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb", "stopped"),
+    *("labels_predicted", "labels_true", "calibration_error", "cumulative", "faded"),
 ]
+DETAILED_KEYS = [
+    *JSON_KEYS,
+    *("window", "start", "delay", "fading", "after", "overall", "per_label", "calibration"),
+]
+TRACES = ("steps", "pred", "proba", "truth", "confusion", "reliability")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +64,7 @@ def test_what_is_loaded_is_what_was_saved(stream, start, seed):
         loaded = PrequentialResult.load(f"{folder}/run")
     assert loaded == result
     np.testing.assert_array_equal(loaded.macro_gmean, result.macro_gmean)
-    for name in ("steps", "pred", "proba", "truth"):
+    for name in TRACES:
         assert getattr(loaded, name).dtype == getattr(result, name).dtype
         np.testing.assert_array_equal(getattr(loaded, name), getattr(result, name))
     assert dump_json(loaded.report()) == dump_json(result.report())
@@ -91,7 +97,8 @@ def test_equality(result):
 
 def test_the_report_has_the_agreed_keys(result):
     report = result.report()
-    assert list(report) == JSON_KEYS
+    assert list(report) == DETAILED_KEYS
+    assert list(result.report(details=False)) == JSON_KEYS
     assert (report["examples"], report["labels"], report["features"]) == (50, 2, 1)
     assert report["macro_gmean"] == result.macro_gmean
 
@@ -100,7 +107,8 @@ def test_the_json_file_is_a_readable_copy(saved, result):
     copy = json.loads((saved / "run.json").read_text())
     assert copy["scores"] == result.scores
     assert copy["labels"] == list(result.labels)
-    assert not copy.keys() & {"steps", "pred", "proba", "truth"}
+    assert copy["cumulative"] == result.cumulative
+    assert not copy.keys() & set(TRACES)
     (saved / "run.json").unlink()
     assert PrequentialResult.load(saved / "run") == result
 
@@ -150,6 +158,8 @@ def test_damaged_files(saved, result):
         {"scores": []},
         {"scores": {"macro_gmean": 1}},
         {"overall": 1},
+        {"cumulative": {"micro_f1": 0.5}},
+        {"faded": None},
         {"examples": 49},
         {"surprise": 1},
     ],
@@ -161,11 +171,14 @@ def test_fields_that_are_absent_or_wrong(saved, change):
 
 
 def test_arrays_of_something_else(saved, result):
-    arrays = {name: getattr(result, name) for name in ("steps", "pred", "proba", "truth")}
+    arrays = {name: getattr(result, name) for name in TRACES}
     for other in (
         {"steps": result.steps},
         arrays | {"steps": result.steps[:, :3]},
         arrays | {"pred": result.pred[1:]},
+        arrays | {"confusion": result.confusion[1:]},
+        arrays | {"reliability": result.reliability[1:]},
+        arrays | {"reliability": result.reliability[:, :, 1:]},
         arrays | {"more": result.pred},
     ):
         rewrite(saved, other)

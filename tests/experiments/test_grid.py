@@ -174,7 +174,10 @@ def test_who_is_told_of_drifts():
             {"methods": [{"name": "br-marlene", "drift": ["none", "dmm"]}]},
             "grid, method 1: no drift detector is called 'dmm'; there are ddm-oci, ddm, adwin, none, oracle",
         ),
-        ({"evaluation": {"windows": 3}}, "grid, evaluation: 'windows' is not one of window, start, delay"),
+        (
+            {"evaluation": {"windows": 3}},
+            "grid, evaluation: 'windows' is not one of window, start, delay, fading, after",
+        ),
         ({"evaluation": {"window": True}}, "grid, evaluation: window cannot be True"),
         (
             {"streams": [{"load": "imdb"}], "methods": [{"name": "br-marlene", "drift": "oracle"}]},

@@ -146,6 +146,7 @@ def test_scikit_learn_agrees(stream):
         for ours, theirs in averages.items()
         for name, measure in measures.items()
     }
+    want["example_jaccard"] = sk.jaccard_score(truth, prediction, average="samples", zero_division=0)
     want["subset_accuracy"] = sk.accuracy_score(truth, prediction)
     want["hamming_score"] = 1 - sk.hamming_loss(truth, prediction)
     # Multilabel confusion: [[tn, fp], [fn, tp]]; its rows normalised are both recalls.

@@ -58,6 +58,11 @@ def all_right(counts):
     return 1.0 if fp + fn == 0 else 0.0
 
 
+def jaccard(counts):
+    tp, fp, _, fn = counts
+    return ratio(tp, tp + fp + fn)
+
+
 def label_confusions(truth, prediction, example_weights):
     """Counts of each label."""
     columns = zip(zip(*truth, strict=True), zip(*prediction, strict=True), strict=True)
@@ -95,4 +100,5 @@ def scores(truth, prediction, example_weights):
         "macro_recall": macro(recall),
         "micro_recall": recall(summed),
         "example_recall": example(recall),
+        "example_jaccard": example(jaccard),
     }

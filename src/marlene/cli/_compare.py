@@ -12,6 +12,7 @@ from rich.console import Console
 from marlene._common.errors import MarleneError
 from marlene.cli._grid import SOME_FAILED, display, error_of, print_tables
 from marlene.cli._options import FeaturesOption, JsonOption, LabelsOption, LimitOption, label_choice
+from marlene.evaluation._measures import MEASURES
 from marlene.evaluation._result import REPORTED, dump_json
 from marlene.experiments import Grid, ResultStore, Run, run_grid
 from marlene.experiments._store import DONE
@@ -70,9 +71,14 @@ def compare(
 
 def as_json(rows: Sequence[Row]) -> Row:
     """Return the scores of every run, and every error."""
-    done = [row | {"stream": row["name"], "stopped": ""} for row in rows if row["status"] == DONE]
+    done = [row | {"stream": row["name"], "stopped": ""} | _measures(row) for row in rows if row["status"] == DONE]
     failed = [row | {"stream": row["stream"]["load"], "error": error_of(row)} for row in rows if row["status"] != DONE]
     return {
         "runs": [{name: row[name] for name in REPORTED} for row in done],
         "errors": [{name: row[name] for name in ("stream", "method", "seed", "error")} for row in failed],
     }
+
+
+def _measures(row: Row) -> Row:
+    """Return the measures of a row by name, cumulative and with fading."""
+    return {part: {name: row[f"{part}_{name}"] for name in MEASURES} for part in ("cumulative", "faded")}

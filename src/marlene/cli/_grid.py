@@ -31,11 +31,13 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-# Heading, column of a row, whether more is better, and how it is printed.
+# Heading, column of a row, whether more is better (None: neither), and how it is printed.
 COLUMNS = (
     ("macro", "macro_gmean", True, ".3f"),
     ("micro", "micro_gmean", True, ".3f"),
     ("label-set", "label_set_gmean", True, ".3f"),
+    ("predicted", "labels_predicted", None, ".2f"),
+    ("true", "labels_true", None, ".2f"),
     ("CPU s", "learn_seconds", False, ".2f"),
     ("memory MB", "peak_rss_mb", False, ".0f"),
 )
@@ -128,7 +130,7 @@ def _print_line(progress: GridProgress) -> None:
     row = progress.latest
     if row is None:
         return
-    outcome = row["error"] or ", ".join(f"{heading} {number(row[key]):{form}}" for heading, key, _, form in COLUMNS)
+    outcome = row["error"] or ", ".join(f"{heading} {number(row.get(key)):{form}}" for heading, key, _, form in COLUMNS)
     print(f"{_counts(progress)}: {row['title']}: {outcome}", file=sys.stderr, flush=True)
 
 
@@ -159,7 +161,7 @@ def print_tables(console: Console, runs: Sequence[Run], rows: Sequence[Row]) -> 
             table.add_column(heading, justify="right")
         for method, ended in done.items():
             cells = [
-                _cell([number(row[key]) for row in ended], form, best_mean)
+                _cell([number(row.get(key)) for row in ended], form, best_mean)
                 for (_, key, _, form), best_mean in zip(COLUMNS, best, strict=True)
             ]
             table.add_row(escape(method), *cells, str(len(ended)))
@@ -167,12 +169,15 @@ def print_tables(console: Console, runs: Sequence[Run], rows: Sequence[Row]) -> 
         for (method, error), seeds in failed.items():
             text = f"{method} failed with seed {', '.join(seeds)}: {error}"
             print_plainly(console, text, style="red")
-    console.print("mean ± standard deviation over the seeds; CPU time of learning and predicting; peak memory")
+    console.print("mean ± standard deviation over the seeds; labels predicted and true per example")
+    console.print("CPU time of learning and predicting; peak memory")
 
 
-def _best(rows: Iterable[list[Row]], key: str, more_is_better: bool) -> float | None:
+def _best(rows: Iterable[list[Row]], key: str, more_is_better: bool | None) -> float | None:
     """Return the best mean of a column; None if there is none."""
-    means = [statistics.fmean(number(row[key]) for row in done) for done in rows if done]
+    if more_is_better is None:
+        return None
+    means = [statistics.fmean(number(row.get(key)) for row in done) for done in rows if done]
     means = [mean for mean in means if not math.isnan(mean)]
     return (max(means) if more_is_better else min(means)) if means else None
 
@@ -181,5 +186,7 @@ def _cell(values: list[float], form: str, best: float | None) -> str:
     if not values:
         return "-"
     mean = statistics.fmean(values)
+    if math.isnan(mean):
+        return "nan"
     text = f"{mean:{form}}" + (f" ± {statistics.stdev(values):{form}}" if len(values) > 1 else "")
     return f"[bold]{text}[/bold]" if mean == best else text

@@ -135,7 +135,7 @@ def _print_transfer(console: Console, shares: Shares) -> None:
         table = _table("", "")
         for label, row in helped.items():
             if row:
-                table.add_row(Text(_short(label)), Text(_largest(row)))
+                table.add_row(Text(short_name(label)), Text(_largest(row)))
         console.print(table)
         alone = sum(not row for row in helped.values())
         print_plainly(console, f"{alone} of {len(shares)} labels are voted on by their own sub-classifiers alone")
@@ -162,10 +162,10 @@ def _by_giver(shares: Shares) -> dict[str, dict[str, float]]:
 def _matrix(shares: NamedShares) -> Table:
     number = {name: i + 1 for i, name in enumerate(next(iter(shares.values())))}
     largest = max(share for row in shares.values() for share in row.values())
-    table = _table("", *(str(i) if name in shares else _short(name) for name, i in number.items()), justify="right")
+    table = _table("", *(str(i) if name in shares else short_name(name) for name, i in number.items()), justify="right")
     for label, row in shares.items():
         cells = [_cell(share, largest, own=giver == label) for giver, share in row.items()]
-        table.add_row(Text(f"{number[label]:2} {_short(label)}"), *cells)
+        table.add_row(Text(f"{number[label]:2} {short_name(label)}"), *cells)
     return table
 
 
@@ -184,7 +184,7 @@ def _strongest(shares: NamedShares) -> Table:
     table = _table("label", "mean share", "most for")
     for giver in sorted(mean, key=lambda giver: -mean[giver])[: MOST - 5]:
         row = {label: share for label, share in given[giver].items() if share > 0}
-        table.add_row(Text(_short(giver)), f"{mean[giver]:10.1%}", Text(_largest(row, 3)))
+        table.add_row(Text(short_name(giver)), f"{mean[giver]:10.1%}", Text(_largest(row, 3)))
     return table
 
 
@@ -204,14 +204,14 @@ def _print_drifts(console: Console, concepts: Mapping[Hashable, Times], examples
     print_plainly(console, f"\nwhen labels {changed}{whom} (of {examples} examples)")
     line, mark = ("·", "▲") if console.encoding.startswith("utf") else (".", "^")
     listed = {label: _some(label, drifted[label]) for label in drifted if label in shown}
-    beside = max(len(_short(label)) for label in listed) + max(len(times) for times in listed.values()) + 6
+    beside = max(len(short_name(label)) for label in listed) + max(len(times) for times in listed.values()) + 6
     width = max(10, min(TIMELINE, console.width - beside))
     table = _table("", "", "", fixed=2)
     for label, times in listed.items():
         places = {min(width - 1, time * width // max(1, examples)) for time in drifted[label]}
         timeline = Text("".join(mark if place in places else line for place in range(width)))
         timeline.highlight_words([mark], "bold red")
-        table.add_row(Text(_short(label)), timeline, Text(times))
+        table.add_row(Text(short_name(label)), timeline, Text(times))
     console.print(table)
     if len(drifted) > len(shown):
         print_plainly(console, f"{len(drifted) - len(shown)} more labels {changed} less often")
@@ -236,17 +236,18 @@ def _from(label: str, giver: tuple[str | None, Hashable] | None) -> str:
         return " told"
     stream, name = giver
     if stream is not None:
-        return f" from {_short(str(name))} of {_short(stream)}"
-    return " from itself" if str(name) == label else f" from {_short(str(name))}"
+        return f" from {short_name(str(name))} of {short_name(stream)}"
+    return " from itself" if str(name) == label else f" from {short_name(str(name))}"
 
 
 def _largest(row: Mapping[str, float], most: int | None = None) -> str:
     """Return names with their shares, the largest first."""
     ordered = sorted(row.items(), key=lambda item: -item[1])[:most]
-    return ", ".join(f"{_short(name)} {share:.0%}" for name, share in ordered)
+    return ", ".join(f"{short_name(name)} {share:.0%}" for name, share in ordered)
 
 
-def _short(name: str) -> str:
+def short_name(name: str) -> str:
+    """Return a name that fits a table."""
     return name if len(name) <= NAME_WIDTH else name[: NAME_WIDTH - 2] + ".."
 
 

@@ -15,10 +15,12 @@ from rich.console import Console
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
+from marlene.cli._measures import print_measures
 from marlene.cli._options import FeaturesOption, JsonOption, LabelsOption, LimitOption, load_stream
 from marlene.cli._progress import run_progress
 from marlene.cli._report import print_insight, print_next, print_scores
 from marlene.evaluation import prequential
+from marlene.evaluation._measures import FADING
 from marlene.evaluation._prequential import load_kernels
 from marlene.evaluation._result import dump_json
 from marlene.experiments import paper
@@ -55,6 +57,13 @@ def run(
         int | None, typer.Option(min=-1, help="Score examples with an index greater than N; default a twentieth.")
     ] = None,
     delay: Annotated[int, typer.Option(min=0, help="Labels arrive N examples late.")] = 0,
+    fading: Annotated[
+        float, typer.Option(help="Factor of all earlier examples in the fading measures, for each new one.")
+    ] = FADING,
+    after: Annotated[
+        int | None, typer.Option(min=0, help="Examples that do not count for calibration; default a tenth.")
+    ] = None,
+    per_label: Annotated[bool, typer.Option("--per-label", help="Print a table of all labels, too.")] = False,
     json: JsonOption = False,
     predictions: Annotated[
         Path | None, typer.Option(help="Write pred, proba and truth of every example to this npz file.")
@@ -66,7 +75,7 @@ def run(
         int | None, typer.Option(min=1, help="Write the checkpoint every N examples; default about every 10 s.")
     ] = None,
 ) -> None:
-    """Test-then-train a method over a stream and print its G-Means."""
+    """Test-then-train a method over a stream and print its G-Means and other measures."""
     if every is not None and checkpoint is None:
         raise MarleneError("--every says how often a checkpoint is written: it needs --checkpoint FILE")
     for option, path in (("--predictions", predictions), ("--checkpoint", checkpoint)):
@@ -82,6 +91,7 @@ def run(
     before = time.process_time()
     given: dict[str, Any] = {"method": method, "seed": seed, "sources": sources}
     given |= {"window": window, "start": start, "delay": delay, "checkpoint": checkpoint, "every": every}
+    given |= {"fading": fading, "after": after}
     with _river_errors(method, target.name), run_progress(f"{method} on {target.name}") as show:
         result = prequential(model, target, callbacks=[show], **given)
     result = replace(result, base_rss_mb=base, cpu_seconds=before + result.cpu_seconds)
@@ -98,6 +108,7 @@ def run(
             comparable = (limit, window, start, delay, source) == (None, None, None, 0, None) and not result.stopped
             heading, published = _published(method, stream.lower()) if comparable else ("", ())
             print_scores(console, result, len(target), heading, published)
+            print_measures(console, result, per_label=per_label)
             if hasattr(model, "transfer_matrix") and result.examples:
                 print_insight(console, model, result.examples, [given.name for given in sources])
                 named = ["--labels", labels] if labels else []

@@ -67,11 +67,17 @@ class RowsForRiver:
         Has `learn_one` and `predict_proba_one` or at least `predict_one`, over dictionaries.
     stream
         The stream whose rows and labels become dictionaries.
+
+    Attributes
+    ----------
+    gives_probabilities
+        False if the model only tells what it predicts; its probabilities are then 0 and 1.
     """
 
     def __init__(self, model: Any, stream: Stream) -> None:  # noqa: ANN401
         self._model = model
         self._predict_proba = getattr(model, "predict_proba_one", _not_offered)
+        self.gives_probabilities = True
         self._as_example = stream.as_example
         self._labels = stream.labels
 
@@ -99,6 +105,7 @@ class RowsForRiver:
         try:
             given = self._predict_proba(x) or {}
         except NotImplementedError:
+            self.gives_probabilities = False
             values = self._model.predict_one(x) or {}
             return [float(bool(values.get(label))) for label in self._labels]
         said = [shares(given.get(label) or {}) for label in self._labels]

@@ -10,9 +10,10 @@ from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
 from marlene.evaluation._checkpoint import Checkpoint
+from marlene.evaluation._measures import FADING, Measures
 from marlene.evaluation._result import PrequentialResult
 from marlene.evaluation._run import PrequentialRun
-from marlene.metrics import Scores
+from marlene.metrics import Calibration, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +32,8 @@ def prequential(
     window: int | None = None,
     start: int | None = None,
     delay: int = 0,
+    fading: float = FADING,
+    after: int | None = None,
     callbacks: Sequence[Callable[[Progress], bool | None]] = (),
     method: str | None = None,
     seed: int | None = None,
@@ -39,6 +42,8 @@ def prequential(
     every: int | None = None,
 ) -> PrequentialResult:
     """Predict and then learn every example of a stream, and score the predictions as the paper does (section VI-C).
+
+    Further measures are taken in the same pass: see `PrequentialResult`.
 
     Parameters
     ----------
@@ -53,6 +58,10 @@ def prequential(
         stream, so that chunk-based methods have had their first chunk.
     delay
         Number of further examples that are predicted before the labels of an example arrive.
+    fading
+        Factor of all earlier examples in the fading measures, for each new one.
+    after
+        Probabilities of the first so many examples do not count for calibration. Default: a tenth of the stream.
     callbacks
         Called after every block of examples. If one returns True, the run ends.
     method, seed
@@ -89,9 +98,12 @@ def prequential(
     method = method or type(model).__name__
     if sources and not hasattr(model, "declare"):
         raise MarleneError(f"{method} does not learn from other streams, so it cannot be given sources")
-    run = PrequentialRun(model, stream, window, start, delay, every)
+    after = n // 10 if after is None else whole_number(after, "after", 0)
+    measures = Measures(stream.Y.shape[1], fading, after)
+    run = PrequentialRun(model, stream, measures, window, start, delay, every)
     saved = None
     settings: dict[str, Any] = {"method": method, "seed": seed, "window": window, "start": start, "delay": delay}
+    settings |= {"fading": measures.fading, "after": after}
     if checkpoint is not None:
         saved = Checkpoint(checkpoint, every, model, run, sources, settings)
     load_kernels(model)
@@ -103,6 +115,7 @@ def prequential(
         stopped = _go_through(run, callbacks, saved)
     except KeyboardInterrupt:
         stopped = "interrupted"
+    run.score()
     tell_counts: Any = getattr(model, "counts", None)
     counts = tell_counts() if callable(tell_counts) else {}
     return PrequentialResult(
@@ -120,12 +133,14 @@ def prequential(
         **settings,
         **run.costs(),
         **run.traces(),
+        **measures.results(),
     )
 
 
 def load_kernels(model: MultiLabelClassifier) -> None:
     """Compile or load the kernels now, so that their time and memory do not count as the learner's."""
     Scores(1, window=1).update_many(np.zeros((1, 1)), np.zeros((1, 1)), trace=True)
+    Calibration(1).update_many(np.zeros((1, 1)), np.zeros((1, 1), np.float32))
     if hasattr(model, "load_kernels"):
         model.load_kernels()
 

@@ -14,7 +14,9 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.files import atomic_write
 from marlene._common.states import restore_file, save_state
-from marlene.metrics import SCORES, TRACE
+from marlene.evaluation._measures import MEASURES, label_rows
+from marlene.metrics import SCORES, TRACE, Calibration
+from marlene.metrics._calibration import BINS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,13 +25,16 @@ if TYPE_CHECKING:
     from marlene._common.files import AnyPath
 
 FILE_TYPE = "marlene-prequential-result"
-VERSION = 2
-TRACES = ("steps", "pred", "proba", "truth")
+VERSION = 3
+TRACES = ("steps", "pred", "proba", "truth", "confusion", "reliability")
 REPORTED = (
     *("stream", "method", "seed", "examples", "labels", "features", *TRACE),
     *("models", "drifts", "cpu_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb", "stopped"),
+    *("labels_predicted", "labels_true", "calibration_error", "cumulative", "faded"),
 )
 """What `marlene run --json` and `marlene compare --json` print of a run."""
+DETAILS = ("window", "start", "delay", "fading", "after", "overall", "per_label", "calibration")
+"""What `marlene run --json` prints on top of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +52,8 @@ class PrequentialResult:
     window, start, delay
         The settings of the evaluation: examples with an index greater than `start` are scored, in a window of
         the last `window` of them; labels arrive `delay` examples late.
+    fading, after
+        The factor of the fading measures, and how many examples do not count for calibration.
     stopped
         "" for a run to the end, "interrupted" (Ctrl-C) or "callback" for one that ended early.
     scores
@@ -54,6 +61,10 @@ class PrequentialResult:
         (NaN if no example was scored).
     overall
         Every metric over all scored examples at once, without a window.
+    cumulative, faded
+        Every metric over all examples but the first, and the same with fading: F1, precision and recall (micro, macro,
+        example), G-Means, Jaccard index, subset accuracy, Hamming score and loss; and how many labels are predicted and
+        true per example. A label that is neither true nor predicted has 0. NaN if there is only one example.
     models, drifts
         The numbers that the learner reports at the end, 0 if it reports none.
     cpu_seconds, wall_seconds, learn_seconds
@@ -65,6 +76,11 @@ class PrequentialResult:
         The four scores at every scored step (steps × 4), in the order of `marlene.metrics.TRACE`.
     pred, proba, truth
         Prediction, probability and truth (examples × labels) for every example, scored or not.
+    confusion
+        True positives, false positives, true negatives and false negatives (labels × 4) of all examples but the first.
+    reliability
+        Predictions, positives and the sum of probabilities in ten bins of the probability (labels × 10 × 3). All 0 for
+        a model that gives no probabilities.
     """
 
     stream: str
@@ -76,9 +92,13 @@ class PrequentialResult:
     window: int
     start: int
     delay: int
+    fading: float
+    after: int
     stopped: str
     scores: dict[str, float]
     overall: dict[str, float]
+    cumulative: dict[str, float]
+    faded: dict[str, float]
     models: int
     drifts: int
     cpu_seconds: float
@@ -90,6 +110,8 @@ class PrequentialResult:
     pred: Labels = field(repr=False)
     proba: npt.NDArray[np.float32] = field(repr=False)
     truth: Labels = field(repr=False)
+    confusion: Floats = field(repr=False)
+    reliability: Floats = field(repr=False)
 
     def __getattr__(self, name: str) -> float:
         """Return one of the four scores by its name."""
@@ -103,10 +125,41 @@ class PrequentialResult:
             raise MarleneError(f"there is no trace of {score!r}; known: {', '.join(TRACE)}")
         return self.steps[:, TRACE.index(score)]
 
-    def report(self) -> dict[str, Any]:
-        """Return the flat dictionary that `marlene run --json` prints."""
-        flat = vars(self) | self.scores | {"labels": len(self.labels)}
-        return {name: flat[name] for name in REPORTED}
+    def labels_table(self) -> list[dict[str, Any]]:
+        """Return a row for every label, over all examples but the first.
+
+        A row has `label`, `examples` (where the label is known), `positives`, `share` (of positives),
+        `predicted_share`, `precision`, `recall`, `f1`, `gmean` and `calibration_error`. A ratio 0/0 is 0.
+        `polars.DataFrame` and `pandas.DataFrame` take the list as it is.
+        """
+        return label_rows(self.labels, self.confusion, Calibration.of(self.reliability))
+
+    def reliability_curve(self, label: str | None = None) -> Floats:
+        """Return number of predictions, mean probability and share of positives in each bin of the probability.
+
+        Of one label, or of all labels together. NaN where a bin is empty.
+        """
+        return Calibration.of(self.reliability).curve(self._column(label))
+
+    def calibration_error(self, label: str | None = None) -> float:
+        """Return the expected calibration error of one label, or of all labels together; NaN without probabilities."""
+        return Calibration.of(self.reliability).error(self._column(label))
+
+    def _column(self, label: str | None) -> int | None:
+        if label is not None and label not in self.labels:
+            raise MarleneError(f"there is no label {label!r}; known: {', '.join(self.labels)}")
+        return None if label is None else self.labels.index(label)
+
+    def report(self, *, details: bool = True) -> dict[str, Any]:
+        """Return the dictionary that `marlene run --json` prints, or without details what a row of a grid has."""
+        flat = vars(self) | self.scores | {"labels": len(self.labels), "calibration_error": self.calibration_error()}
+        flat |= {name: self.cumulative[name] for name in ("labels_predicted", "labels_true")}
+        if not details:
+            return {name: flat[name] for name in REPORTED}
+        names = ("predictions", "probability", "share")
+        curve = [dict(zip(names, row, strict=True)) for row in self.reliability_curve().tolist()]
+        flat |= {"per_label": self.labels_table(), "calibration": curve}
+        return {name: flat[name] for name in (*REPORTED, *DETAILS)}
 
     def save_predictions(self, path: AnyPath) -> None:
         """Write the arrays `pred`, `proba` and `truth` as an npz file."""
@@ -141,8 +194,14 @@ class PrequentialResult:
         for name in ("pred", "proba", "truth"):
             if getattr(self, name).shape != (self.examples, len(self.labels)):
                 raise ValueError(f"{name} has shape {getattr(self, name).shape}")
-        if set(self.scores) != set(TRACE) or set(self.overall) != set(SCORES):
-            raise ValueError(f"scores are {', '.join([*self.scores, *self.overall])}")
+        if self.confusion.shape != (len(self.labels), 4) or len(self.reliability) != len(self.labels):
+            raise ValueError(f"confusion has shape {self.confusion.shape}, reliability {self.reliability.shape}")
+        if self.reliability.shape[1:] != (BINS, 3) or self.reliability.dtype != np.float64:
+            raise ValueError(f"reliability is {self.reliability.dtype} of shape {self.reliability.shape}")
+        named = ((self.scores, TRACE), (self.overall, SCORES), (self.cumulative, MEASURES), (self.faded, MEASURES))
+        for found, expected in named:
+            if set(found) != set(expected):
+                raise ValueError(f"scores are {', '.join(found)}, expected {', '.join(expected)}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PrequentialResult):
@@ -163,6 +222,8 @@ def dump_json(value: dict[str, Any], indent: int | None = None) -> str:
 def _without_nan(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
     if isinstance(value, dict):
         return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

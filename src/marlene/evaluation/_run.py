@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from river.base import MultiLabelClassifier
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
+    from marlene.evaluation._measures import Measures
     from marlene.streams import Stream
 
 BLOCK = 256
@@ -58,6 +59,8 @@ class PrequentialRun:
     ----------
     model, stream
         The model and the examples.
+    measures
+        The measures over the whole stream, before the first example.
     window, start, delay
         As in `prequential`.
     every
@@ -65,15 +68,24 @@ class PrequentialRun:
     """
 
     def __init__(
-        self, model: MultiLabelClassifier, stream: Stream, window: int, start: int, delay: int, every: int | None
+        self,
+        model: MultiLabelClassifier,
+        stream: Stream,
+        measures: Measures,
+        window: int,
+        start: int,
+        delay: int,
+        every: int | None,
     ) -> None:
         n, n_labels = stream.Y.shape
         self.stream = stream
         self.learner = as_block_learner(model, stream)
+        self.measures = measures
         self.start = start
         self.delay = delay
         self.every = every
         self.done = 0
+        self._counted = 0
         self.resumed = 0
         self.finished = False
         self.learn_seconds = 0.0
@@ -119,7 +131,7 @@ class PrequentialRun:
             if self.every is not None:
                 stop = min(stop, self.done + self.every - self.done % self.every)
             rows, before = slice(self.done, stop), self.learn_seconds
-            self._score(*self._timed(tested, self.learner, self.stream.X[rows], self.stream.Y[rows]))
+            self._record(*self._timed(tested, self.learner, self.stream.X[rows], self.stream.Y[rows]))
             yield self._progress()
             per_second = (stop - rows.start) / max(self.learn_seconds - before, 1e-3)
             size = max(1, min(4 * size, int(per_second * SECONDS_PER_BLOCK)))
@@ -130,7 +142,7 @@ class PrequentialRun:
         delay = min(self.delay, n)
         for t in range(self.done, n + delay):
             if t < n:
-                self._score(*self._timed(decided, self.learner, self.stream.X[t : t + 1]))
+                self._record(*self._timed(decided, self.learner, self.stream.X[t : t + 1]))
             if t >= delay:
                 row = slice(t - delay, t - delay + 1)
                 self._timed(self.learner.learn_many, self.stream.X[row], self.stream.Y[row])
@@ -146,19 +158,28 @@ class PrequentialRun:
         self.learn_seconds += time.process_time() - began
         return result
 
-    def _score(self, probabilities: Floats, predictions: Labels) -> None:
-        begin, end, scored = self.done, self.done + len(probabilities), self.scored
+    def _record(self, probabilities: Floats, predictions: Labels) -> None:
+        begin, end = self.done, self.done + len(probabilities)
         if probabilities.shape[1] == 0:
             probabilities = np.full((len(probabilities), self.proba.shape[1]), 0.5)
             predictions = np.zeros(probabilities.shape, np.int8)
         self.proba[begin:end] = probabilities
         self.pred[begin:end] = predictions
         self.done = end
-        if self.scored > scored:
-            rows = slice(max(begin, self.start + 1), end)
-            truth, pred = self.stream.Y[rows], self.pred[rows]
-            self.steps[scored : self.scored] = self.windowed.update_many(truth, pred, trace=True)
-            self.overall.update_many(truth, pred)
+
+    def score(self) -> None:
+        """Score the examples that were predicted since the last call."""
+        begin, end, first = self._counted, self.done, self.start + 1
+        self._counted = end
+        rows = slice(begin, end)
+        truth, pred = self.stream.Y[rows], self.pred[rows]
+        given = getattr(self.learner, "gives_probabilities", True)
+        self.measures.update(begin, truth, pred, self.proba[rows] if given else None)
+        if end > max(begin, first):
+            later = slice(max(0, first - begin), None)
+            steps = self.windowed.update_many(truth[later], pred[later], trace=True)
+            self.steps[max(0, begin - first) : end - first] = steps
+            self.overall.update_many(truth[later], pred[later])
 
     def mean(self) -> dict[str, float]:
         """Return the mean of every score over the scored steps; NaN if there are none."""
@@ -167,6 +188,7 @@ class PrequentialRun:
         return dict(zip(TRACE, self.steps[: self.scored].mean(axis=0).tolist(), strict=True))
 
     def _progress(self) -> Progress:
+        self.score()
         current = dict(zip(TRACE, self.steps[self.scored - 1].tolist(), strict=True)) if self.scored else {}
         return Progress(self.done, len(self.stream), current, self.mean(), self.learn_seconds, self.resumed)
 
@@ -180,6 +202,7 @@ class PrequentialRun:
         arrays: Arrays = self.traces()
         for name in ("windowed", "overall"):
             arrays |= with_prefix(getattr(self, name).state(), f"{name}.")
+        arrays |= with_prefix(self.measures.state(), "measures.")
         return position | self.costs(), arrays
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
@@ -194,6 +217,8 @@ class PrequentialRun:
             if (scores.n_labels, scores.window) != (getattr(self, name).n_labels, getattr(self, name).window):
                 raise ValueError(f"the {name} scores are those of another run")
             setattr(self, name, scores)
-        self.resumed, self.finished = self.done, bool(header["finished"])
+        self.measures.restore(arrays_under(arrays, "measures."))
+        self._counted = self.resumed = self.done
+        self.finished = bool(header["finished"])
         self.learn_seconds, self._earlier_peak = float(header["learn_seconds"]), float(header["peak_rss_mb"])
         self.begin(float(header["cpu_seconds"]), float(header["wall_seconds"]))

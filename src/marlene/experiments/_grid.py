@@ -39,7 +39,7 @@ NO_ARCHIVE, WARM = "none", "warm"
 SYNTHETIC = {"synthetic": str, "size": int, "sources": str, "source_size": int, "seed": (int, str), "told": bool}
 SEVERAL = ("load", "archive", "archive_seed", "change", "change_seed")
 """Where a list stands for several loaded streams."""
-EVALUATION = {"window": int, "start": int, "delay": int}
+EVALUATION: dict[str, Any] = {"window": int, "start": int, "delay": int, "fading": float, "after": int}
 ORACLE = "oracle"
 
 
@@ -56,7 +56,7 @@ class Run:
     seed
         What the method's random numbers depend on.
     evaluation
-        Window, start and delay of `marlene.evaluation.prequential`, where they are not the defaults.
+        Window, start, delay, fading and after of `marlene.evaluation.prequential`, where they are not the defaults.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Run:
     method: str
     options: dict[str, Any] = field(default_factory=dict)
     seed: int = 1
-    evaluation: dict[str, int] = field(default_factory=dict)
+    evaluation: dict[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -147,7 +147,7 @@ class Grid:
     seeds
         Numbers, or how many (1, 2, …).
     evaluation
-        `window`, `start` and `delay` of the evaluation.
+        `window`, `start`, `delay`, `fading` and `after` of the evaluation.
     where
         What errors name: the file the description comes from.
 
@@ -169,7 +169,7 @@ class Grid:
         streams: Sequence[Mapping[str, Any]],
         methods: Sequence[Mapping[str, Any]],
         seeds: Sequence[int] | int = 1,
-        evaluation: Mapping[str, int] | None = None,
+        evaluation: Mapping[str, float] | None = None,
         where: str = "grid",
     ) -> None:
         chosen = _mapping(evaluation or {}, f"{where}, evaluation")

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 PACKAGES = ("numpy", "scipy", "numba", "river")
 EVALUATED = ("window", "start", "delay", "wall_seconds")
 """Columns of a row that `PrequentialResult.report` does not have."""
+MEASURED = ("overall", "cumulative", "faded")
+"""Measures of a result that have columns of their own: `cumulative_micro_f1` and the like."""
 
 
 def perform(run: Run, *, rows_only: bool = False) -> Outcome:
@@ -70,9 +72,12 @@ def perform(run: Run, *, rows_only: bool = False) -> Outcome:
     if result.stopped:
         raise KeyboardInterrupt
     row = describe(run, started) | {"status": DONE, "error": None, "traceback": None}
-    report = {name: value for name, value in result.report().items() if name not in {*row, "stopped"}}
+    report = {
+        name: value for name, value in result.report(details=False).items() if name not in {*row, *MEASURED, "stopped"}
+    }
     row |= {"name": result.stream} | report | {name: getattr(result, name) for name in EVALUATED}
-    row |= {f"overall_{name}": value for name, value in result.overall.items()}
+    for part in MEASURED:
+        row |= {f"{part}_{name}": value for name, value in getattr(result, part).items()}
     found = _events(model, 0 if first is None else len(first))
     row |= {"true_drifts": target.drifts, "found_drifts": _found_drifts(found), "inherited": _inherited(found)}
     return Outcome(row, {} if rows_only else _traces(result, watched))

@@ -65,6 +65,11 @@ class Watched:
             raise AttributeError(name)
         return getattr(self.model, name)
 
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether the learner predicts probabilities."""
+        return bool(getattr(self._learner, "gives_probabilities", True))
+
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, row after row; return probabilities."""
         return self.decide_then_train(X, Y)[0]

@@ -34,9 +34,11 @@ EXAMPLE_SCORES = (
     "example_f1",
     "example_precision",
     "example_recall",
+    "example_jaccard",
 )
 """What is averaged over examples, in the order of the rows of `ScoreState.sums`."""
-LABEL_SET_GMEAN, HAMMING_SCORE, SUBSET_ACCURACY, EXAMPLE_F1, EXAMPLE_PRECISION, EXAMPLE_RECALL, WEIGHT = range(7)
+LABEL_SET_GMEAN, HAMMING_SCORE, SUBSET_ACCURACY = range(3)
+EXAMPLE_F1, EXAMPLE_PRECISION, EXAMPLE_RECALL, EXAMPLE_JACCARD, WEIGHT = range(3, 8)
 
 TRACE = ("macro_gmean", "micro_gmean", "label_set_gmean", "hamming_score")
 """What `update_block` writes at every step, in the order of the columns of its trace."""
@@ -55,7 +57,7 @@ class ScoreState(NamedTuple):
     counts: Floats
     """(labels, 4): true positives, false positives, true negatives, false negatives."""
     sums: Floats
-    """(7, 2): coarse and fine part of the sum of each of `EXAMPLE_SCORES` and of the weights of the examples."""
+    """(8, 2): coarse and fine part of the sum of each of `EXAMPLE_SCORES` and of the weights of the examples."""
     ring: Labels
     """(window + 1, labels): outcome of every label of the examples in the window and of the one that just left it."""
     cursor: Ints
@@ -70,11 +72,11 @@ def new_state(n_labels: int, window: int) -> ScoreState:
     """Return the state before the first example; `window` 0 means no window."""
     return ScoreState(
         counts=np.zeros((n_labels, 4)),
-        sums=np.zeros((7, 2)),
+        sums=np.zeros((WEIGHT + 1, 2)),
         ring=np.zeros((window + 1, n_labels), dtype=np.int8),
         cursor=np.array([0, 0, NOTHING_TO_REVERT], dtype=np.int64),
         counts_before=np.zeros((n_labels, 4)),
-        sums_before=np.zeros((7, 2)),
+        sums_before=np.zeros((WEIGHT + 1, 2)),
     )
 
 
@@ -183,6 +185,7 @@ def add_outcomes(counts: Floats, sums: Floats, outcomes: Labels, sign: float) ->
     _add_to_sum(sums[EXAMPLE_F1], ratio(2.0 * tp, wrong), sign)
     _add_to_sum(sums[EXAMPLE_PRECISION], ratio(tp, fp), sign)
     _add_to_sum(sums[EXAMPLE_RECALL], ratio(tp, fn), sign)
+    _add_to_sum(sums[EXAMPLE_JACCARD], ratio(tp, wrong), sign)
 
 
 @subkernel

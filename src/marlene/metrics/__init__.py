@@ -1,5 +1,6 @@
-"""Scores of multi-label predictions, as running counts and as River metrics, and measures of label matrices."""
+"""Scores of multi-label predictions, also as River metrics; calibration; measures of label matrices."""
 
+from marlene.metrics._calibration import Calibration
 from marlene.metrics._dataset import (
     co_occurrence,
     label_cardinality,
@@ -10,6 +11,7 @@ from marlene.metrics._dataset import (
 )
 from marlene.metrics._river import (
     ExampleF1,
+    ExampleJaccard,
     ExamplePrecision,
     ExampleRecall,
     HammingScore,
@@ -29,7 +31,9 @@ from marlene.metrics._scores import SCORES, TRACE, Scores
 __all__ = [
     "SCORES",
     "TRACE",
+    "Calibration",
     "ExampleF1",
+    "ExampleJaccard",
     "ExamplePrecision",
     "ExampleRecall",
     "HammingScore",

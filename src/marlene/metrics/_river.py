@@ -296,6 +296,21 @@ class ExampleRecall(ScoreMetric, score="example_recall"):
     """
 
 
+class ExampleJaccard(ScoreMetric, score="example_jaccard"):
+    """Mean over examples of the Jaccard index of the example's own labels.
+
+    `window` and `fading` are those of `Scores`.
+
+    Examples
+    --------
+    >>> metric = ExampleJaccard()
+    >>> metric.update({"a": True, "b": False, "c": True}, {"a": True, "b": False, "c": False})
+    >>> metric.update({"a": False, "b": True, "c": False}, {"a": False, "b": True, "c": True})
+    >>> metric
+    ExampleJaccard: 50.00%
+    """
+
+
 def _as_bits(y_true: Mapping[Hashable, bool], y_pred: Mapping[Hashable, bool]) -> dict[Hashable, tuple[int, int]]:
     return {
         label: (_as_bit("y_true", label, value), _as_bit("y_pred", label, y_pred.get(label, False)))

@@ -233,6 +233,20 @@ class Scores:
     macro_recall = Score(macro(recall), "Mean of the recalls of all labels.")
     micro_recall = Score(micro(recall), "Recall of the counts summed over labels.")
     example_recall = Score(over_examples(kernels.EXAMPLE_RECALL), "Mean over examples of their recall.")
+    example_jaccard = Score(over_examples(kernels.EXAMPLE_JACCARD), "Mean over examples of their Jaccard index.")
+
+    @property
+    def labels_predicted(self) -> float:
+        """Mean number of known labels that are predicted for an example; 0 before the first."""
+        return self._per_example(kernels.TRUE_POSITIVE, kernels.FALSE_POSITIVE)
+
+    @property
+    def labels_true(self) -> float:
+        """Mean number of labels that an example has; 0 before the first."""
+        return self._per_example(kernels.TRUE_POSITIVE, kernels.FALSE_NEGATIVE)
+
+    def _per_example(self, *outcomes: int) -> float:
+        return float(self._state.counts[:, outcomes].sum()) / self.weight if self.weight else 0.0
 
     def as_dict(self) -> dict[str, float]:
         """Return every score that is one number, by name.
