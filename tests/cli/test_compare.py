@@ -122,13 +122,12 @@ def test_the_best_is_bold():
             "[bold]0.600 ± 0.141[/bold]",
             "0.200 ± 0.000",
             "[bold]0.300 ± 0.000[/bold]",
-            "3.00 ± 0.00",
-            "nan",
             "2.00 ± 0.00",
             "[bold]100 ± 0[/bold]",
+            "3.00/-",
             "2",
         ],
-        "b": ["0.500", "[bold]0.400[/bold]", "[bold]0.300[/bold]", "9.00", "nan", "[bold]1.00[/bold]", "300", "1"],
-        "c": ["-"] * 7 + ["0"],
+        "b": ["0.500", "[bold]0.400[/bold]", "[bold]0.300[/bold]", "[bold]1.00[/bold]", "300", "9.00/-", "1"],
+        "c": ["-"] * 5 + ["-/-"] + ["0"],
     }
     assert "b failed with seed 2: broken" in map(str, console.lines)

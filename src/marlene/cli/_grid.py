@@ -31,13 +31,12 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-# Heading, column of a row, whether more is better (None: neither), and how it is printed.
+PREDICTED_TRUE = "pred./true"
+# Heading, column of a row, whether more is better, and how it is printed.
 COLUMNS = (
     ("macro", "macro_gmean", True, ".3f"),
     ("micro", "micro_gmean", True, ".3f"),
     ("label-set", "label_set_gmean", True, ".3f"),
-    ("predicted", "labels_predicted", None, ".2f"),
-    ("true", "labels_true", None, ".2f"),
     ("CPU s", "learn_seconds", False, ".2f"),
     ("memory MB", "peak_rss_mb", False, ".0f"),
 )
@@ -130,7 +129,7 @@ def _print_line(progress: GridProgress) -> None:
     row = progress.latest
     if row is None:
         return
-    outcome = row["error"] or ", ".join(f"{heading} {number(row.get(key)):{form}}" for heading, key, _, form in COLUMNS)
+    outcome = row["error"] or ", ".join(f"{heading} {number(row[key]):{form}}" for heading, key, _, form in COLUMNS)
     print(f"{_counts(progress)}: {row['title']}: {outcome}", file=sys.stderr, flush=True)
 
 
@@ -157,29 +156,34 @@ def print_tables(console: Console, runs: Sequence[Run], rows: Sequence[Row]) -> 
         print_plainly(console, f"G-Means on {stream}", style="table.title")
         table = Table(box=box.SIMPLE_HEAD)
         table.add_column("method")
-        for heading in (*(heading for heading, *_ in COLUMNS), "runs"):
+        for heading in (*(heading for heading, *_ in COLUMNS), PREDICTED_TRUE, "runs"):
             table.add_column(heading, justify="right")
         for method, ended in done.items():
             cells = [
-                _cell([number(row.get(key)) for row in ended], form, best_mean)
+                _cell([number(row[key]) for row in ended], form, best_mean)
                 for (_, key, _, form), best_mean in zip(COLUMNS, best, strict=True)
             ]
-            table.add_row(escape(method), *cells, str(len(ended)))
+            labels = [_mean(ended, key) for key in ("labels_predicted", "labels_true")]
+            table.add_row(escape(method), *cells, "/".join(labels), str(len(ended)))
         console.print(table)
         for (method, error), seeds in failed.items():
             text = f"{method} failed with seed {', '.join(seeds)}: {error}"
             print_plainly(console, text, style="red")
-    console.print("mean ± standard deviation over the seeds; labels predicted and true per example")
+    console.print("mean ± standard deviation over the seeds; predicted / true labels per example")
     console.print("CPU time of learning and predicting; peak memory")
 
 
-def _best(rows: Iterable[list[Row]], key: str, more_is_better: bool | None) -> float | None:
+def _best(rows: Iterable[list[Row]], key: str, more_is_better: bool) -> float | None:
     """Return the best mean of a column; None if there is none."""
-    if more_is_better is None:
-        return None
-    means = [statistics.fmean(number(row.get(key)) for row in done) for done in rows if done]
+    means = [statistics.fmean(number(row[key]) for row in done) for done in rows if done]
     means = [mean for mean in means if not math.isnan(mean)]
     return (max(means) if more_is_better else min(means)) if means else None
+
+
+def _mean(rows: Iterable[Row], key: str) -> str:
+    """Return the mean of a column; a row of an earlier version may lack it."""
+    values = [number(row[key]) for row in rows if key in row]
+    return f"{statistics.fmean(values):.2f}" if values else "-"
 
 
 def _cell(values: list[float], form: str, best: float | None) -> str:
