@@ -237,3 +237,20 @@ def test_parameters_of_a_method(run_json, call, mail):
     assert "--set 'pairs': expected NAME=VALUE" in outcome.err
     outcome = call("run", mail, "--labels", "is_*", "--method", "majority", "--set", "pairs=1")
     assert "method majority has no option 'pairs'" in outcome.err
+
+
+def test_options_of_columns(call, tmp_path):
+    path = tmp_path / "tickets.csv"
+    lines = [
+        f"t{i},order {i % 7} is late,2024-01-{1 + i % 28:02},{'late|order' if i % 2 else 'order'}" for i in range(60)
+    ]
+    path.write_text("\n".join(["id,subject,created,tags", *lines]) + "\n")
+    options = ["--labels", "tags", "--separator", "|", "--drop", "id", "--kinds", "subject=text,created=date"]
+    outcome = call("run", path, *options, "--json")
+    assert outcome.code == 0, outcome.err
+    report = json.loads(outcome.out)
+    assert (report["labels"], report["features"], report["examples"]) == (2, 10 + 7, 60)
+    outcome = call("run", path, *options)
+    assert "--drop id --kinds subject=text,created=date" in outcome.out
+    outcome = call("run", path, "--kinds", "subject")
+    assert (outcome.code, outcome.err) == (2, "marlene: --kinds 'subject': expected COLUMN=KIND\n")

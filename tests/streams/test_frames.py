@@ -1,6 +1,5 @@
 """Data frames, Parquet files and data sets of River."""
 
-import datetime as dt
 import itertools
 import sys
 from decimal import Decimal
@@ -80,12 +79,11 @@ class TestFrames:
     @pytest.mark.parametrize(
         "values",
         [
-            [dt.date(2020, 1, 1)] * 2,
             [[1], [2]],
             [b"a", b"b"],
-            [{"a": 1}, {"a": 2}],
+            [(1 + 2j), 3j],
         ],
-        ids=["date", "list", "bytes", "dict"],
+        ids=["list", "bytes", "complex"],
     )
     @pytest.mark.parametrize("package", [pd, pl])
     def test_other_types_are_refused(self, package, values):
@@ -108,9 +106,9 @@ class TestFrames:
         with pytest.raises(MarleneError, match="two columns are named 'x'"):
             from_frame(frame, labels=["spam"])
 
-    @pytest.mark.parametrize("other", [[1, 2], {"a": [1]}, pl.LazyFrame({"a": [1]}), pd.Series([1])])
+    @pytest.mark.parametrize("other", [[1, 2], {"a": [1]}, pd.Series([1])])
     def test_what_is_no_frame(self, other):
-        with pytest.raises(MarleneError, match="expected a pandas or polars DataFrame"):
+        with pytest.raises(MarleneError, match="expected a data frame of pandas or polars"):
             from_frame(other, labels=1)
 
 

@@ -185,7 +185,7 @@ class TestKinds:
         [
             ({"colour": "numeric"}, "line 2, column 'colour': expected a number, found 'red'"),
             ({"colour": "binary"}, "line 2, column 'colour': expected a number, found 'red'"),
-            ({"colour": "text"}, "the kind must be one of numeric, binary, nominal, not 'text'"),
+            ({"colour": "prose"}, "the kind must be one of numeric, binary, nominal, text, date, not 'prose'"),
             ({"weight": "numeric"}, "there is no feature named 'weight'"),
             ({"spam": "numeric"}, "there is no feature named 'spam'"),
         ],
@@ -194,9 +194,11 @@ class TestKinds:
         with pytest.raises(MarleneError, match=message):
             read_csv(write(MAIL), labels=-2, kinds=wanted)
 
-    def test_free_text_is_refused_by_name(self, write):
+    def test_an_identifier_is_refused_by_name(self, write):
         path = write("id,spam\n" + "".join(f"m{i},1\n" for i in range(1001)))
-        with pytest.raises(MarleneError, match="'id' has 1001 different values in 1001 rows and looks like free text"):
+        with pytest.raises(
+            MarleneError, match="'id' has 1001 different values in 1001 rows and looks like an identifier"
+        ):
             read_csv(path, labels=-1)
         assert len(read_csv(path, labels=-1, kinds={"id": "nominal"}).features[0].values) == 1001
 

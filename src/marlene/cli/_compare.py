@@ -11,7 +11,16 @@ from rich.console import Console
 
 from marlene._common.errors import MarleneError
 from marlene.cli._grid import SOME_FAILED, display, error_of, print_tables
-from marlene.cli._options import FeaturesOption, JsonOption, LabelsOption, LimitOption, label_choice
+from marlene.cli._options import (
+    DropOption,
+    FeaturesOption,
+    JsonOption,
+    KindsOption,
+    LabelsOption,
+    LimitOption,
+    SeparatorOption,
+    column_choices,
+)
 from marlene.evaluation._measures import MEASURES
 from marlene.evaluation._result import REPORTED, dump_json
 from marlene.experiments import Grid, ResultStore, Run, run_grid
@@ -33,6 +42,9 @@ def compare(
     seeds: Annotated[int, typer.Option(min=1, help="How often each is run: with seeds 1, 2, …")] = 5,
     jobs: Annotated[int, typer.Option(min=1, help="How many processes run at a time.")] = 1,
     labels: LabelsOption = None,
+    separator: SeparatorOption = None,
+    drop: DropOption = None,
+    kinds: KindsOption = None,
     features: FeaturesOption = "auto",
     limit: LimitOption = None,
     json: JsonOption = False,
@@ -46,8 +58,7 @@ def compare(
         raise MarleneError("--methods names none")
     for name in names:
         create(name)
-    settings = {"labels": label_choice(labels), "features": features, "limit": limit}
-    given = {name: value for name, value in settings.items() if value is not None}
+    given = column_choices(labels, separator, drop, kinds, features) | ({} if limit is None else {"limit": limit})
     cells = itertools.product(streams, names, range(1, seeds + 1))
     grid = Grid.of(Run({"load": stream} | given, name, seed=seed) for stream, name, seed in cells)
     interrupted = False

@@ -95,7 +95,7 @@ def generate(
         _check_choices(context, change, archive)
         if out.exists() and Path(name).exists() and out.samefile(name):
             raise MarleneError(f"--out {out}: this is the file that is read")
-        target, archives = load_stream(name, labels, limit=limit), {}
+        target, archives = load_stream(name, {"labels": label_choice(labels)}, limit), {}
         if archive is not None:
             archives["archive"], target = target.halves(archive, archive_seed)
         _write_all(out, target if change is None else changed(target, change, change_seed), archives)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from marlene._common.checks import one_of
+from marlene._common.errors import MarleneError
 from marlene.cli._progress import bytes_progress
 from marlene.streams import load
 
@@ -30,14 +31,48 @@ def label_choice(text: str | None) -> str | int | None:
     return int(text) if text is not None and text.removeprefix("-").isdecimal() else text
 
 
-def load_stream(source: str, labels: str | None, features: str = "auto", limit: int | None = None) -> Stream:
+def kind_choices(text: str | None) -> dict[str, str]:
+    """Return the value of `--kinds` as `load` takes it.
+
+    Examples
+    --------
+    >>> kind_choices("subject=text:pairs,created=date")
+    {'subject': 'text:pairs', 'created': 'date'}
+    """
+    found: dict[str, str] = {}
+    for part in filter(None, (text or "").split(",")):
+        name, separator, kind = part.rpartition("=")
+        if not name or not separator:
+            raise MarleneError(f"--kinds {part!r}: expected COLUMN=KIND")
+        found[name.strip()] = kind.strip()
+    return found
+
+
+def column_choices(
+    labels: str | None, separator: str | None, drop: str | None, kinds: str | None, features: str
+) -> dict[str, Any]:
+    """Return what the options say about columns, as `load` takes it; what is not said is left out."""
+    choices: dict[str, Any] = {"labels": label_choice(labels), "separator": separator, "drop": drop}
+    choices |= {"kinds": kind_choices(kinds) or None, "features": features}
+    return {name: value for name, value in choices.items() if value is not None}
+
+
+def load_stream(source: str, choices: dict[str, Any], limit: int | None = None) -> Stream:
     """Load a data set or a file, and show a download."""
     with bytes_progress(f"downloading {source}") as progress:
-        return load(source, labels=label_choice(labels), features=features, limit=limit, progress=progress)
+        return load(source, **choices, limit=limit, progress=progress)
 
 
 LabelsOption = Annotated[
     str | None, typer.Option(help="Label columns of a file: patterns like 'is_*,spam', or a number as in MEKA.")
+]
+SeparatorOption = Annotated[
+    str | None, typer.Option(help="What stands between labels, if one column lists those that are true.")
+]
+DropOption = Annotated[str | None, typer.Option(help="Columns to leave out: patterns like 'id,note_*'.")]
+KindsOption = Annotated[
+    str | None,
+    typer.Option(help="Kinds of columns, like 'subject=text,created=date'; also numeric, binary, nominal."),
 ]
 FeaturesOption = Annotated[
     str, typer.Option(callback=_known_features, help="auto, numeric, or binary (whether a value is non-zero).")

@@ -16,7 +16,17 @@ from rich.console import Console
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
 from marlene.cli._measures import print_measures
-from marlene.cli._options import FeaturesOption, JsonOption, LabelsOption, LimitOption, load_stream
+from marlene.cli._options import (
+    DropOption,
+    FeaturesOption,
+    JsonOption,
+    KindsOption,
+    LabelsOption,
+    LimitOption,
+    SeparatorOption,
+    column_choices,
+    load_stream,
+)
 from marlene.cli._progress import run_progress
 from marlene.cli._report import print_insight, print_next, print_scores
 from marlene.evaluation import prequential
@@ -38,6 +48,9 @@ INTERRUPTED = 130
 def run(
     stream: Annotated[str, typer.Argument(help="A data set's name (see `marlene datasets`), or a file.")],
     labels: LabelsOption = None,
+    separator: SeparatorOption = None,
+    drop: DropOption = None,
+    kinds: KindsOption = None,
     method: Annotated[str, typer.Option(help="See `marlene methods`.")] = DEFAULT_METHOD,
     seed: Annotated[int, typer.Option(help="Seed of the method's random numbers.")] = 1,
     features: FeaturesOption = "auto",
@@ -86,8 +99,9 @@ def run(
     model = create(method, seed, drift=drift, **_parsed(settings or []))
     load_kernels(model)
     base = memory_mb()
-    target = _load(stream, labels, features, limit)
-    sources = [_load(name, labels, features, None) for name in source or []]
+    choices = column_choices(labels, separator, drop, kinds, features)
+    target = _load(stream, choices, limit)
+    sources = [_load(name, choices, None) for name in source or []]
     before = time.process_time()
     given: dict[str, Any] = {"method": method, "seed": seed, "sources": sources}
     given |= {"window": window, "start": start, "delay": delay, "checkpoint": checkpoint, "every": every}
@@ -111,7 +125,8 @@ def run(
             print_measures(console, result, per_label=per_label)
             if hasattr(model, "transfer_matrix") and result.examples:
                 print_insight(console, model, result.examples, [given.name for given in sources])
-                named = ["--labels", labels] if labels else []
+                said = {"--labels": labels, "--separator": separator, "--drop": drop, "--kinds": kinds}
+                named = [word for option, value in said.items() if value for word in (option, value)]
                 learnt = [word for name in source or [] for word in ("--source", name)]
                 print_next(console, method, ["marlene", "run", stream, *named, *learnt], bool(published))
     if result.stopped == "interrupted":
@@ -158,8 +173,8 @@ def _refuse_unwritable(option: str, path: Path) -> None:
         raise MarleneError(f"{option} {path}: this is not an ordinary file")
 
 
-def _load(source: str, labels: str | None, features: str, limit: int | None) -> Stream:
-    loaded = load_stream(source, labels, features, limit)
+def _load(source: str, choices: dict[str, Any], limit: int | None) -> Stream:
+    loaded = load_stream(source, choices, limit)
     never = [label for label, column in zip(loaded.labels, loaded.Y.T, strict=True) if not (column == 1).any()]
     if never:
         names = ", ".join(never[:5]) + (", …" if len(never) > 5 else "")

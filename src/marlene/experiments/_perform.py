@@ -143,18 +143,17 @@ def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts, Stre
 
 def _loaded(
     name: str,
-    labels: Any = None,  # noqa: ANN401 (whatever `load` takes)
-    features: str = "auto",
     limit: int | None = None,
     sources: Sequence[str] = (),
     archive: str | None = None,
     archive_seed: int = 1,
     change: str | None = None,
     change_seed: int = 1,
+    **columns: Any,  # noqa: ANN401 (what `load` is told about columns)
 ) -> tuple[Stream, tuple[Stream, ...], Stream | None]:
     """Load target and sources, cut off the archive (a source, or learnt as the target), and change the target."""
-    target = load(name, labels=labels, features=features, limit=limit)
-    learnt = [_source(one, labels, features) for one in sources]
+    target = load(name, limit=limit, **columns)
+    learnt = [_source(one, columns) for one in sources]
     warm = None
     if archive is not None:
         first, target = target.halves(archive if archive in ARCHIVES else SAME, archive_seed)
@@ -162,13 +161,15 @@ def _loaded(
         if archive in ARCHIVES:
             learnt.append(first)
         elif archive not in (NO_ARCHIVE, WARM):
-            learnt.append(_source(archive, labels, features, len(first)))
+            learnt.append(_source(archive, columns, len(first)))
     return target if change is None else changed(target, change, change_seed), tuple(learnt), warm
 
 
-def _source(name: str, labels: Any, features: str, limit: int | None = None) -> Stream:  # noqa: ANN401
-    """Load a source; a known data set has its own labels, a file those that the target has."""
-    return load(name, labels=None if name.lower() in CATALOGUE else labels, features=features, limit=limit)
+def _source(name: str, columns: dict[str, Any], limit: int | None = None) -> Stream:
+    """Load a source; a known data set has its own columns, a file those that the target has."""
+    if name.lower() in CATALOGUE:
+        columns = {key: value for key, value in columns.items() if key == "features"}
+    return load(name, limit=limit, **columns)
 
 
 def _warm_up(model: Any, first: Stream) -> None:  # noqa: ANN401 (any learner)

@@ -5,8 +5,10 @@ from marlene.streams._load import load
 from marlene.streams._stream import Feature, Stream
 from marlene.streams.arff import read_arff
 from marlene.streams.catalogue import CATALOGUE
+from marlene.streams.frames import from_frame, read_parquet
+from marlene.streams.records import from_river
 from marlene.streams.synthetic import SyntheticExperiment, synthetic_experiment
-from marlene.streams.tables import from_frame, from_river, read_csv, read_parquet
+from marlene.streams.tables import read_csv
 
 __all__ = [
     "CATALOGUE",

@@ -1,39 +1,34 @@
-"""Convert the columns of a table to features and labels."""
+"""Convert the columns of a table to features."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Real
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.labels import UNKNOWN
-from marlene.streams._labels import LabelChoice, label_columns
+from marlene.encoders import DATE_PARTS, TextEncoder, date_inputs, date_seconds, looks_like_date
+from marlene.streams._cells import DATES, MISSING, Coded, as_text, coded, is_absent, read_cell
 from marlene.streams._matrix import inferred_kinds
-from marlene.streams._stream import KINDS, Feature, Stream, refuse_duplicates
+from marlene.streams._stream import Feature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from marlene._common.arrays import Floats, Labels
-    from marlene.streams._stream import FeatureKinds
+    from marlene._common.arrays import Array, Floats, Ints
 
-MISSING = frozenset({"", "?", "na", "nan", "null"})
-TRUTH = {"true": 1.0, "false": 0.0}
-YES_NO = {"yes": 1.0, "no": 0.0}
-NUMBERS = (bool, np.bool_, Real, Decimal)
 MANY_VALUES = 1000
+MANY_TEXTS = 100
+WORDS_OF_TEXT = 3
 
 
 @dataclass(frozen=True, slots=True)
 class RawTable:
     """A table whose columns have no type yet.
 
-    `column(i)` returns the cells of a column: a numeric array, or any Python objects. `where(row)` names a row in an
-    error message. `nominal` holds the columns that the source declares nominal.
+    `column(i)` returns the cells of a column: a numeric array, `Coded` cells, or any Python objects. `where(row)` names
+    a row in an error message. `declared` holds the kinds of columns that the source declares nominal or dates.
     """
 
     source: str
@@ -41,142 +36,175 @@ class RawTable:
     rows: int
     column: Callable[[int], Any]
     where: Callable[[int], str]
-    nominal: frozenset[int] = frozenset()
+    declared: Mapping[int, str] = field(default_factory=dict)
 
 
-def table_to_stream(table: RawTable, labels: LabelChoice, kinds: FeatureKinds, name: str) -> Stream:
-    """Split a table into features and labels, and infer the kind of every feature that is not named in `kinds`."""
-    if not isinstance(labels, int):
-        refuse_duplicates(table.source, "columns", table.names)
-    chosen = label_columns(table.names, labels, table.source)
-    inputs = [i for i in range(len(table.names)) if i not in set(chosen)]
-    wanted = {} if isinstance(kinds, str) else {column: kind for column, kind in kinds.items() if kind in KINDS}
-    X = np.empty((table.rows, len(inputs)))
-    features = []
-    for position, i in enumerate(inputs):
-        kind = wanted.get(table.names[i], "nominal" if i in table.nominal else None)
-        feature, X[:, position] = _feature(table, i, kind)
-        features.append(feature)
-    Y = np.column_stack([_label(table, i) for i in chosen])
-    stream = Stream(X, Y, tuple(features), tuple(table.names[i] for i in chosen), name)
-    return stream.with_kinds(kinds)
+class Part(NamedTuple):
+    """The features that one column of a table becomes.
+
+    Attributes
+    ----------
+    features
+        Name and kind of each.
+    values
+        Their values: one column, several columns, or None if they are sparse.
+    starts, columns
+        If they are sparse: the columns of every row that are 1, in CSR form.
+    clock
+        The seconds of a date.
+    guess
+        What the column was taken for, and why, if that was a guess.
+    """
+
+    features: list[Feature]
+    values: Floats | None
+    starts: Ints | None = None
+    columns: Array | None = None
+    clock: Floats | None = None
+    guess: str = ""
 
 
-def is_value(text: str) -> bool:
-    """Tell whether a cell of a text file is a number, a truth value or missing."""
-    return not isinstance(_read(text, TRUTH | YES_NO), str)
-
-
-def _feature(table: RawTable, index: int, kind: str | None) -> tuple[Feature, Floats]:
+def part_of(table: RawTable, index: int, kind: str | None) -> Part:
+    """Return the features of a column; `kind` is guessed if it is None."""
     name, cells = table.names[index], table.column(index)
-    if kind == "nominal":
-        return _nominal(table, name, _objects(cells))
+    base, _, option = (kind or "").partition(":")
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
         numbers = cells.astype(np.float64)
-    else:
-        cells = _objects(cells)
-        read = _distinct(table, name, cells, TRUTH)
-        words = [cell for cell, value in read.items() if isinstance(value, str)]
-        if words and kind is None:
-            _refuse_free_text(table, name, cells, read)
-            return _nominal(table, name, cells)
-        if words:
-            row = cells.index(words[0])
-            raise MarleneError(f"{table.where(row)}, column {name!r}: expected a number, found {words[0]!r}")
-        numbers = np.array([read[cell] for cell in cells], dtype=np.float64)
+        if base == "date":
+            return _date(name, numbers)
+        if base in {"", "numeric", "binary"}:
+            return _numeric(table, name, numbers)
+    column = coded(cells)
+    guess = ""
+    if not base:
+        base, guess = _guessed(table, name, column)
+    if base == "nominal":
+        return _nominal(table, name, column)
+    if base == "text":
+        return _text(name, column, option)._replace(guess=guess)
+    if base == "date":
+        return _date(name, _seconds(table, name, column, option or None))._replace(guess=guess)
+    read = _read(table, name, column)
+    for place, value in enumerate(read):
+        if isinstance(value, str):
+            where = table.where(column.row(place))
+            raise MarleneError(f"{where}, column {name!r}: expected a number, found {column.values[place]!r}")
+    return _numeric(table, name, np.array(read, dtype=np.float64)[column.codes])
+
+
+def _guessed(table: RawTable, name: str, column: Coded) -> tuple[str, str]:
+    """Return a kind and, if it needs saying, why."""
+    if any(isinstance(value, DATES) and not is_absent(value) for value in column.values):
+        return "date", ""
+    read = _read(table, name, column)
+    words = [value for value in read if isinstance(value, str)]
+    if not words:
+        return "numeric", ""
+    different = sum(value == value for value in read)  # noqa: PLR0124 (false for a missing value only)
+    if len(words) == different and all(map(looks_like_date, words)):
+        return "date", f"{name!r} as date"
+    length = sum(len(word.split()) for word in words) / len(words)
+    if len(words) > MANY_TEXTS and length >= WORDS_OF_TEXT:
+        return "text", f"{name!r} as text ({different} different values of {length:.0f} words)"
+    if different > MANY_VALUES:
+        missing = np.array([value != value for value in read])  # noqa: PLR0124 (true for a missing value only)
+        known = int((~missing[column.codes]).sum())
+        if 2 * different > known:
+            raise MarleneError(
+                f"{table.source}: column {name!r} has {different} different values in {known} rows and looks like "
+                f"an identifier; leave it out (drop={name!r}, --drop {name}), or say that it is text or nominal "
+                f"(kinds={{{name!r}: 'text'}}, --kinds {name}=text)"
+            )
+    return "nominal", ""
+
+
+def _numeric(table: RawTable, name: str, numbers: Floats) -> Part:
     infinite = np.isinf(numbers)
     if infinite.any():
         raise MarleneError(f"{table.where(int(np.argmax(infinite)))}, column {name!r}: the value is infinite")
-    return Feature(name, inferred_kinds(numbers[:, np.newaxis])[0]), numbers
+    return Part([Feature(name, inferred_kinds(numbers[:, np.newaxis])[0])], numbers)
 
 
-def _label(table: RawTable, index: int) -> Labels:
-    name, cells = table.names[index], _objects(table.column(index))
-    read = _distinct(table, name, cells, TRUTH | YES_NO)
-    codes = {}
-    for cell, value in read.items():
-        if value in {0, 1}:
-            codes[cell] = int(value)
-        elif value != value:  # noqa: PLR0124 (true for a missing value only)
-            codes[cell] = UNKNOWN
-        else:
-            raise MarleneError(
-                f"{table.where(cells.index(cell))}, label {name!r}: expected 0 or 1, true or false, yes or no, "
-                f"found {cell!r}"
-            )
-    return np.array([codes[cell] for cell in cells], dtype=np.int8)
-
-
-def _nominal(table: RawTable, name: str, cells: list[Any]) -> tuple[Feature, Floats]:
-    codes: dict[Any, float] = {}
+def _nominal(table: RawTable, name: str, column: Coded) -> Part:
+    codes: list[float] = []
     values: dict[str, int] = {}
-    for cell, value in _distinct(table, name, cells, TRUTH).items():
-        if value != value:  # noqa: PLR0124 (true for a missing value only)
-            codes[cell] = np.nan
+    for cell, value in zip(column.values, _read(table, name, column), strict=True):
+        missing = value != value  # noqa: PLR0124 (true for a missing value only)
+        codes.append(np.nan if missing else values.setdefault(as_text(cell), len(values)))
+    return Part([Feature(name, "nominal", tuple(values))], np.array(codes, dtype=np.float64)[column.codes])
+
+
+def _text(name: str, column: Coded, option: str) -> Part:
+    encoder = TextEncoder(**text_options(option))
+    starts, columns = encoder.encode([_plain_text(cell) for cell in column.values])
+    # From different texts to rows.
+    lengths = np.diff(starts)[column.codes]
+    row_starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    places = np.repeat(starts[:-1][column.codes] - row_starts[:-1], lengths) + np.arange(row_starts[-1])
+    features = [Feature(f"{name}: {word}", "binary") for word in encoder.names()]
+    return Part(features, None, row_starts, columns[places])
+
+
+def text_options(option: str) -> dict[str, Any]:
+    """Return the settings of a `TextEncoder` from what follows `text:`.
+
+    Examples
+    --------
+    >>> text_options("pairs:5000")
+    {'pairs': True, 'words': 5000}
+    """
+    settings: dict[str, Any] = {}
+    for part in filter(None, option.split(":")):
+        if part == "pairs":
+            settings["pairs"] = True
+        elif part.isdecimal():
+            settings["words"] = int(part)
         else:
-            codes[cell] = values.setdefault(_text(cell), len(values))
-    return Feature(name, "nominal", tuple(values)), np.array([codes[cell] for cell in cells], dtype=np.float64)
+            raise MarleneError(f"the kind text takes 'pairs' or a number of words, as in text:pairs:5000, not {part!r}")
+    return settings
 
 
-def _text(cell: Any) -> str:  # noqa: ANN401 (a text or a number of any type)
+def _plain_text(cell: Any) -> str | None:  # noqa: ANN401 (whatever a table holds)
     if isinstance(cell, str):
-        return cell.strip()
-    number = float(cell)
-    return str(int(number)) if number.is_integer() else repr(number)
+        return None if cell.strip().lower() in MISSING else cell
+    if isinstance(cell, tuple):
+        return " ".join(str(item) for item in cell if not is_absent(item))
+    return None if is_absent(cell) or cell != cell else str(cell)  # noqa: PLR0124 (true for NaN only)
 
 
-def _refuse_free_text(table: RawTable, name: str, cells: list[Any], read: dict[Any, float | str]) -> None:
-    different = sum(value == value for value in read.values())  # noqa: PLR0124 (false for a missing value only)
-    known = sum(read[cell] == read[cell] for cell in cells)
-    if different > MANY_VALUES and 2 * different > known:
-        raise MarleneError(
-            f"{table.source}: column {name!r} has {different} different values in {known} rows and looks like "
-            "free text or an identifier; drop it, or declare it nominal"
-        )
+def _seconds(table: RawTable, name: str, column: Coded, form: str | None) -> Floats:
+    seconds = np.empty(len(column.values))
+    for place, cell in enumerate(column.values):
+        if is_absent(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING) or cell != cell:  # noqa: PLR0124
+            seconds[place] = np.nan
+            continue
+        try:
+            seconds[place] = date_seconds(cell, form)
+        except ValueError:
+            written = f"written as {form!r}" if form else "such as 2024-05-01 or 2024-05-01T09:30 (or date:%d.%m.%Y)"
+            raise MarleneError(
+                f"{table.where(column.row(place))}, column {name!r}: expected a date {written}, found {cell!r}"
+            ) from None
+    return seconds[column.codes]
 
 
-def _objects(cells: Any) -> list[Any]:  # noqa: ANN401 (an array or any sequence)
-    return cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
+def _date(name: str, seconds: Floats) -> Part:
+    features = [Feature(f"{name}{part}") for part in DATE_PARTS]
+    return Part(features, date_inputs(seconds), clock=seconds)
 
 
-def _distinct(table: RawTable, name: str, cells: list[Any], words: Mapping[str, float]) -> dict[Any, float | str]:
-    """Return what every different cell means, in the order of first appearance."""
-    try:
-        return {cell: _read(cell, words) for cell in dict.fromkeys(cells)}
-    except TypeError:
-        row = next(i for i, cell in enumerate(cells) if not isinstance(cell, (str, *NUMBERS)) and not _absent(cell))
-        raise MarleneError(
-            f"{table.where(row)}, column {name!r}: expected a number, a truth value or a text, "
-            f"found a value of type {type(cells[row]).__name__}"
-        ) from None
-
-
-def _read(cell: Any, words: Mapping[str, float]) -> float | str:  # noqa: ANN401 (whatever a table holds)
-    """Return a cell as a number, as NaN if it is missing, else as text."""
-    if isinstance(cell, str):
-        return _read_text(cell.strip(), words)
-    if _absent(cell):
-        return np.nan
-    if not isinstance(cell, NUMBERS):
-        raise TypeError
-    try:
-        return float(cell)
-    except OverflowError:
-        return np.inf
-
-
-def _absent(cell: object) -> bool:
-    return type(cell).__name__ in {"NoneType", "NAType", "NaTType"}
-
-
-def _read_text(text: str, words: Mapping[str, float]) -> float | str:
-    word = text.lower()
-    if word in MISSING:
-        return np.nan
-    if word in words:
-        return words[word]
-    try:
-        # Python's float accepts 1_000, which is a name in tables.
-        return text if "_" in text else float(text)
-    except ValueError:
-        return text
+def _read(table: RawTable, name: str, column: Coded) -> list[float | str]:
+    """Return what every different cell means."""
+    read = []
+    for place, cell in enumerate(column.values):
+        try:
+            read.append(read_cell(cell))
+        except TypeError:
+            kind = "list" if isinstance(cell, tuple) else type(cell).__name__
+            hint = f"; leave it out (drop={name!r}, --drop {name})"
+            hint += f", or read the items as words (kinds={{{name!r}: 'text'}})" if kind == "list" else ""
+            raise MarleneError(
+                f"{table.where(column.row(place))}, column {name!r}: expected a number, a truth value or a text, "
+                f"found a value of type {kind}{hint}"
+            ) from None
+    return read

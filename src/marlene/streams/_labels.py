@@ -9,6 +9,9 @@ from typing import TypeAlias
 from marlene._common.errors import MarleneError
 
 LabelChoice: TypeAlias = str | int | Sequence[str]
+LABEL = ("no column matches the label pattern {!r}", "there is no label column named {!r}")
+DROPPED = ("no column matches the pattern {!r}, which is to be dropped", "there is no column named {!r} to drop")
+"""What is said if a pattern or a name is not found."""
 
 
 def label_columns(names: Sequence[str], labels: LabelChoice, source: str) -> list[int]:
@@ -35,19 +38,33 @@ def label_columns(names: Sequence[str], labels: LabelChoice, source: str) -> lis
         if not 0 < abs(labels) <= len(names):
             raise MarleneError(f"{source}: cannot take {labels} of {len(names)} columns as labels")
         return list(range(labels) if labels > 0 else range(len(names) + labels, len(names)))
+    chosen = matching_columns(names, labels, source, LABEL)
+    if not chosen:
+        raise MarleneError(f"{source}: there is no label")
+    return chosen
+
+
+def matching_columns(
+    names: Sequence[str], choice: str | Sequence[str], source: str, messages: tuple[str, str]
+) -> list[int]:
+    """Return the positions of columns by patterns or by names, in the order of the columns.
+
+    Examples
+    --------
+    >>> matching_columns(["id", "note_1", "note_2"], "id,note_*", "table.csv", DROPPED)
+    [0, 1, 2]
+    """
     chosen: set[int] = set()
-    if isinstance(labels, str):
-        for pattern in (part.strip() for part in labels.split(",")):
+    if isinstance(choice, str):
+        for pattern in (part.strip() for part in choice.split(",")):
             found = [i for i, name in enumerate(names) if name == pattern or fnmatchcase(name, pattern)]
             if not found:
-                raise MarleneError(f"{source}: no column matches the label pattern {pattern!r}")
+                raise MarleneError(f"{source}: {messages[0].format(pattern)}")
             chosen.update(found)
         return sorted(chosen)
     positions = {name: i for i, name in enumerate(names)}
-    for label in labels:
-        if label not in positions:
-            raise MarleneError(f"{source}: there is no label column named {label!r}")
-        chosen.add(positions[label])
-    if not chosen:
-        raise MarleneError(f"{source}: there is no label")
+    for name in choice:
+        if name not in positions:
+            raise MarleneError(f"{source}: {messages[1].format(name)}")
+        chosen.add(positions[name])
     return sorted(chosen)

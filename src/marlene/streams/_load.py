@@ -10,24 +10,32 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from marlene._common.errors import MarleneError
 from marlene.streams import catalogue
+from marlene.streams._assemble import Choices, table_to_stream
 from marlene.streams._lines import bare_stem
 from marlene.streams._stream import FeatureKinds, Stream
 from marlene.streams.arff import read_arff
-from marlene.streams.tables import frame_package, from_frame, from_river, read_csv, read_parquet
+from marlene.streams.frames import frame_package, frame_table, parquet_table
+from marlene.streams.records import pairs_name, pairs_table
+from marlene.streams.tables import csv_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from marlene.streams._columns import RawTable
     from marlene.streams._download import Progress
     from marlene.streams._labels import LabelChoice
 
-TABLES: dict[str, Callable[..., Stream]] = {
-    "csv": read_csv,
-    "tsv": functools.partial(read_csv, delimiter="\t"),
-    "parquet": read_parquet,
+TABLES: dict[str, Callable[[Path], RawTable]] = {
+    "csv": csv_table,
+    "tsv": functools.partial(csv_table, delimiter="\t"),
+    "parquet": parquet_table,
 }
+SUFFIXES = ".arff, .csv, .tsv or .parquet"
+OTHERS = (tuple, bytes, Mapping, Stream)
 HOW_TO_NAME_LABELS = "say which columns are labels: labels=-2 (the last two), labels='is_*' or labels=['a', 'b']"
 
 
@@ -35,6 +43,9 @@ def load(
     source: Any,  # noqa: ANN401 (a name, a path or an object of many packages)
     *,
     labels: LabelChoice | None = None,
+    separator: str | None = None,
+    drop: str | Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
     features: FeatureKinds = "auto",
     name: str | None = None,
     limit: int | None = None,
@@ -46,14 +57,22 @@ def load(
     ----------
     source
         A name of the catalogue ("yeast", "imdb", …, capitals do not matter); a path to an ARFF, CSV, TSV or Parquet
-        file (the text files may be compressed: .gz, .bz2, .xz); a pandas or polars data frame; a multi-label data
-        set of River; a pair (X, Y) of arrays; or a stream.
+        file (the text files may be compressed: .gz, .bz2, .xz); a pandas or polars data frame, or an Arrow table; a
+        multi-label data set of River; a pair (X, Y) of arrays; or a stream.
     labels
         The label columns of a file or frame: a number n (the first n columns, or the last -n), a pattern such as
         "is_*", or a list of names. ARFF files may say it themselves. For a pair of arrays: the names of the labels.
+    separator
+        If the label column of a table lists the labels that are true, as in `a|b|c`: what stands between them. A column
+        of lists needs none.
+    drop
+        Columns to leave out: patterns such as "id,note_*", or a list of names.
+    kinds
+        The kinds of single columns, by name or pattern: numeric, binary or nominal; for tables also text (text:pairs
+        for pairs of words, too) and date (date:%d.%m.%Y for a form other than ISO 8601).
     features
-        "auto" infers the kind of every feature; "numeric" and "binary" (whether a value is non-zero) set it for all
-        features that are not nominal; a mapping sets it for single features by name.
+        "auto" infers the kind of all other features; "numeric" and "binary" (whether a value is non-zero) set it for
+        those that are not nominal; a mapping is the same as `kinds`.
     name
         What the stream is called in reports.
     limit
@@ -71,52 +90,103 @@ def load(
     """
     if isinstance(features, str) and features not in {"auto", "numeric", "binary"}:
         raise MarleneError(f"features must be 'auto', 'numeric', 'binary' or a mapping, not {features!r}")
-    if isinstance(source, (str, os.PathLike)):
-        stream = _from_text(os.fspath(source), labels, features, progress)
-    elif frame_package(source):
-        stream = from_frame(source, labels=_needed(labels, "a data frame"), kinds=features)
-    elif isinstance(source, tuple) and len(source) == 2:
-        stream = _from_arrays(source, labels, name or "arrays")
-    elif labels is not None:
-        raise MarleneError(f"labels= does not apply to {type(source).__name__}: its labels are known")
-    elif isinstance(source, Stream):
-        stream = source
-    elif isinstance(source, Iterable) and not isinstance(source, (bytes, Mapping)) and not hasattr(source, "dtype"):
-        stream = from_river(source, limit=limit, kinds=features, name=name)
+    labels = _plain(labels)
+    named = {**({} if isinstance(features, str) else features), **(kinds or {})}
+    others = features if isinstance(features, str) else "auto"
+    found = _table(source, labels, limit, name)
+    if found is not None:
+        table, chosen = found
+        stream = table_to_stream(table, Choices(chosen, separator, drop, named, others), name or _name(source))
     else:
-        raise MarleneError(
-            f"cannot load a stream from {type(source).__name__}: expected a name, a path, a data frame, a River data "
-            "set or a pair of arrays"
-        )
+        if separator is not None:
+            raise MarleneError("separator= is for tables whose label column lists labels")
+        stream = _no_table(source, labels, name, progress)
+        stream = stream.without(drop) if drop else stream
+        stream = stream.with_kinds(others).with_kinds(named or "auto")
     if name is not None and name != stream.name:
         stream = replace(stream, name=name)
-    stream = stream.with_kinds(features)
     return stream if limit is None else stream.head(limit)
 
 
-def _from_text(text: str, labels: LabelChoice | None, features: FeatureKinds, progress: Progress | None) -> Stream:
-    if text.lower() in catalogue.CATALOGUE:
+def _table(
+    source: Any,  # noqa: ANN401 (as in `load`)
+    labels: LabelChoice | None,
+    limit: int | None,
+    name: str | None,
+) -> tuple[RawTable, LabelChoice] | None:
+    """Return the cells of a source that is a table, and its label columns; None for other sources."""
+    if frame_package(source):
+        chosen = _needed(labels, "a data frame")
+        return frame_table(source, name or "frame"), chosen
+    if isinstance(source, (str, os.PathLike)):
+        if _in_catalogue(source):
+            return None
+        path = _existing(os.fspath(source))
+        suffix = path.name[len(bare_stem(path)) + 1 :].lower().partition(".")[0]
+        if suffix == "arff":
+            return None
+        if suffix not in TABLES:
+            raise MarleneError(f"{path}: expected the suffix {SUFFIXES}")
+        chosen = _needed(labels, os.fspath(source))
+        return TABLES[suffix](path), chosen
+    if isinstance(source, Iterable) and not isinstance(source, OTHERS) and not hasattr(source, "dtype"):
         if labels is not None:
-            raise MarleneError(f"labels= does not apply to {text.lower()}: its labels are known")
-        return catalogue.read(text.lower(), progress=progress)
+            raise MarleneError(f"labels= does not apply to {type(source).__name__}: its labels are known")
+        return pairs_table(source, limit, name or pairs_name(source))
+    return None
+
+
+def _in_catalogue(source: Any) -> bool:  # noqa: ANN401 (as in `load`)
+    return isinstance(source, str) and source.lower() in catalogue.CATALOGUE
+
+
+def _name(source: Any) -> str:  # noqa: ANN401 (as in `load`)
+    if isinstance(source, (str, os.PathLike)):
+        return bare_stem(Path(source))
+    return "frame" if frame_package(source) else pairs_name(source)
+
+
+def _no_table(
+    source: Any,  # noqa: ANN401 (as in `load`)
+    labels: LabelChoice | None,
+    name: str | None,
+    progress: Progress | None,
+) -> Stream:
+    if isinstance(source, (str, os.PathLike)) and not _in_catalogue(source):
+        return read_arff(source, labels=labels)
+    if isinstance(source, tuple) and len(source) == 2:
+        return _from_arrays(source, labels, name or "arrays")
+    if labels is not None:
+        what = source.lower() if isinstance(source, str) else type(source).__name__
+        raise MarleneError(f"labels= does not apply to {what}: its labels are known")
+    if isinstance(source, str):
+        return catalogue.read(source.lower(), progress=progress)
+    if isinstance(source, Stream):
+        return source
+    raise MarleneError(
+        f"cannot load a stream from {type(source).__name__}: expected a name, a path, a data frame, a River data "
+        "set or a pair of arrays"
+    )
+
+
+def _existing(text: str) -> Path:
     path = Path(text)
-    if not path.exists():
-        close = difflib.get_close_matches(text.lower(), catalogue.CATALOGUE, n=1)
-        hint = f" (did you mean {close[0]}?)" if close else ""
-        known = ", ".join(catalogue.CATALOGUE)
-        raise MarleneError(f"{text!r} is neither a file nor a data set of the catalogue{hint}: {known}")
-    suffix = path.name[len(bare_stem(path)) + 1 :].lower().partition(".")[0]
-    if suffix == "arff":
-        return read_arff(path, labels=labels)
-    if suffix in TABLES:
-        return TABLES[suffix](path, labels=_needed(labels, text), kinds=features)
-    raise MarleneError(f"{text}: expected the suffix .arff, .csv, .tsv or .parquet")
+    if path.exists():
+        return path
+    close = difflib.get_close_matches(text.lower(), catalogue.CATALOGUE, n=1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    known = ", ".join(catalogue.CATALOGUE)
+    raise MarleneError(f"{text!r} is neither a file nor a data set of the catalogue{hint}: {known}")
 
 
 def _from_arrays(pair: tuple[Any, Any], labels: LabelChoice | None, name: str) -> Stream:
     if isinstance(labels, str) or not (labels is None or isinstance(labels, Sequence)):
         raise MarleneError(f"{name}: labels= must be a list of names for a pair of arrays, not {labels!r}")
     return Stream.from_arrays(*pair, labels=labels, name=name)
+
+
+def _plain(labels: Any) -> LabelChoice | None:  # noqa: ANN401 (as in `load`, or an array of names)
+    return [str(label) for label in labels] if isinstance(labels, np.ndarray) else labels
 
 
 def _needed(labels: LabelChoice | None, source: str) -> LabelChoice:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN, as_labels
+from marlene.streams._labels import DROPPED, matching_columns
 from marlene.streams._matrix import as_matrix, dense, inferred_kinds
 from marlene.streams.archives import halves
 from marlene.streams.changes import changed
@@ -19,7 +20,7 @@ from marlene.streams.changes import changed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from marlene._common.arrays import Bools, Floats, Labels
+    from marlene._common.arrays import Bools, Floats, Ints, Labels
     from marlene.streams._matrix import Matrix
 
 Kind: TypeAlias = Literal["numeric", "binary", "nominal"]
@@ -74,6 +75,8 @@ class Stream:
     drifts
         If the true drifts are known: for every label the numbers (from 0) of the examples with which a new concept
         begins. Two streams with the same examples are equal, whatever is known about their drifts.
+    clock
+        If the source has a column of dates: the time of every example, in seconds since 1970; NaN where it is missing.
 
     Examples
     --------
@@ -92,6 +95,7 @@ class Stream:
     labels: tuple[str, ...]
     name: str = "stream"
     drifts: Drifts = field(default_factory=dict)
+    clock: Floats | None = None
 
     def __post_init__(self) -> None:
         if self.X.shape != (len(self.Y), len(self.features)):
@@ -103,6 +107,8 @@ class Stream:
             raise MarleneError(
                 f"{self.name}: Y has shape {self.Y.shape}, expected two dimensions with {len(self.labels)} labels"
             )
+        if self.clock is not None and self.clock.shape != (len(self.Y),):
+            raise MarleneError(f"{self.name}: the clock has shape {self.clock.shape}, expected {(len(self.Y),)}")
         if not self.labels:
             raise MarleneError(f"{self.name}: there is no label")
         if not len(self.Y):
@@ -208,7 +214,38 @@ class Stream:
         """Return a stream of the first `count` examples."""
         whole_number(count, f"{self.name}: the number of examples", 1)
         drifts = {label: tuple(time for time in times if time < count) for label, times in self.drifts.items()}
-        return replace(self, X=self.X[:count], Y=self.Y[:count], drifts=drifts)
+        return replace(self.rows(slice(count)), drifts=drifts)
+
+    def rows(self, chosen: slice | Ints) -> Stream:
+        """Return a stream of some examples, with its drifts unchanged."""
+        clock = None if self.clock is None else self.clock[chosen]
+        return replace(self, X=self.X[chosen], Y=self.Y[chosen], clock=clock)
+
+    def without(self, drop: str | Sequence[str]) -> Stream:
+        """Return the stream without some features and labels.
+
+        Parameters
+        ----------
+        drop
+            Patterns of names such as "id,note_*", or a list of names.
+
+        Examples
+        --------
+        >>> Stream.from_arrays([[0.5, 1], [0.0, 0]], [[1], [0]]).without("x1").features
+        (Feature(name='x0', kind='numeric', values=()),)
+        """
+        names = [*(feature.name for feature in self.features), *self.labels]
+        dropped = set(matching_columns(names, drop, self.name, DROPPED))
+        kept = [i for i in range(len(self.features)) if i not in dropped]
+        labels = [i for i in range(len(self.labels)) if i + len(self.features) not in dropped]
+        return replace(
+            self,
+            X=self.X[:, kept],
+            Y=self.Y[:, labels],
+            features=tuple(self.features[i] for i in kept),
+            labels=tuple(self.labels[i] for i in labels),
+            drifts={label: times for label, times in self.drifts.items() if label in {self.labels[i] for i in labels}},
+        )
 
     def rotated(self) -> Stream:
         """Return the stream with an abrupt drift of all labels in the middle.

@@ -51,7 +51,7 @@ def halves(stream: Stream, archive: str = SAME, seed: int = 1) -> tuple[Stream, 
         first = replace(first, Y=np.random.default_rng(seed).permutation(first.Y), drifts={})
     later = {label: tuple(time - middle for time in times if time > middle) for label, times in stream.drifts.items()}
     name = f"{stream.name}, second half"
-    return first, replace(stream, X=stream.X[middle:], Y=stream.Y[middle:], name=name, drifts=later)
+    return first, replace(stream.rows(slice(middle, None)), name=name, drifts=later)
 
 
 def in_words(archive: str, seed: int) -> str:

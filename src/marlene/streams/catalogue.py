@@ -6,7 +6,7 @@ import bz2
 import csv
 import hashlib
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import MappingProxyType
@@ -185,4 +185,4 @@ def _yeast() -> Stream:
     with as_file(files("river") / "datasets" / "yeast.csv.gz") as path:
         stream = read_csv(path, labels=-CATALOGUE["yeast"].labels, name="yeast")
     order = np.roll(np.arange(len(stream)), -YEAST_TRAINING_SET)
-    return replace(stream, X=stream.X[order], Y=stream.Y[order])
+    return stream.rows(order)

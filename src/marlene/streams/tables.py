@@ -1,29 +1,32 @@
-"""Streams from CSV and Parquet files, data frames and River data sets.
+"""Streams from CSV files.
 
-All of them infer the kind of a column from its values in the same way. A cell is missing if it is empty, `?`, `NA`,
+All tables infer the kind of a column from its values in the same way. A cell is missing if it is empty, `?`, `NA`,
 `NaN` or `null`; `true` and `false` are 1 and 0 (in capitals or not). A column is binary if it holds only 0 and 1,
-numeric if it holds only numbers, and otherwise nominal, with its values in the order of their first appearance. A text
-column with more than 1000 different values, and a different one in more than half of the rows, is refused: it looks
-like free text or an identifier. A label is 0 or 1, `true` or `false`, `yes` or `no`; a missing one is not known.
+numeric if it holds only numbers, dates if it holds only dates in ISO 8601, text if it has more than 100 different
+values of three words or more on average, and otherwise nominal, with its values in the order of their first appearance.
+A column with more than 1000 different values, and a different one in more than half of the rows, is refused: it looks
+like an identifier. A label is 0 or 1, `true` or `false`, `yes` or `no`; a missing one is not known. Or a column lists
+the labels that are true.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
-from marlene._common.extras import optional
-from marlene.streams._columns import RawTable, is_value, table_to_stream
-from marlene.streams._lines import bare_stem, numbered_lines, unreadable
+from marlene.streams._assemble import Choices, table_to_stream
+from marlene.streams._cells import is_value
+from marlene.streams._columns import RawTable
+from marlene.streams._lines import bare_stem, numbered_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from marlene._common.arrays import Array
     from marlene._common.files import AnyPath
     from marlene.streams._labels import LabelChoice
@@ -38,9 +41,11 @@ def read_csv(
     path: AnyPath,
     *,
     labels: LabelChoice,
+    separator: str | None = None,
+    drop: str | Sequence[str] = (),
+    kinds: FeatureKinds = "auto",
     header: bool | None = None,
     delimiter: str | None = None,
-    kinds: FeatureKinds = "auto",
     name: str | None = None,
 ) -> Stream:
     r"""Read a table from a text file.
@@ -52,15 +57,21 @@ def read_csv(
     labels
         The label columns: a number n (the first n columns, or the last -n), a pattern such as "is_*", or a list of
         names.
+    separator
+        If the label column lists the labels that are true: what stands between them.
+    drop
+        Columns to leave out: patterns such as "id,note_*", or a list of names.
+    kinds
+        "auto" infers the kind of every feature; "numeric" and "binary" set it for all that are not nominal
+        (see `Stream.with_kinds`); a mapping sets it for single columns by name or pattern: numeric, binary, nominal,
+        text (text:pairs for pairs of words, too; text:5000 for 5000 words with a feature of their own), or date
+        (date:%d.%m.%Y for a form other than ISO 8601).
     header
         Whether the first row holds the names of the columns. Default: yes if any of its cells is neither a number nor a
         truth value nor missing. Without a header the columns are called x0, x1, …
     delimiter
         The character between cells. Default: a comma, a semicolon or a tab, whichever splits the first rows into equal
         numbers of cells, and into the most.
-    kinds
-        "auto" infers the kind of every feature; "numeric" and "binary" set it for all that are not nominal
-        (see `Stream.with_kinds`); a mapping sets it for single features by name.
     name
         What the stream is called in reports. Default: the file's name without its suffixes.
 
@@ -75,6 +86,12 @@ def read_csv(
     >>> stream.features[1]
     Feature(name='colour', kind='nominal', values=('red', 'blue'))
     """
+    choices = Choices(labels, separator, drop, kinds)
+    return table_to_stream(csv_table(path, header, delimiter), choices, name or bare_stem(Path(path)))
+
+
+def csv_table(path: AnyPath, header: bool | None = None, delimiter: str | None = None) -> RawTable:
+    """Read the cells of a text file; the parameters are those of `read_csv`."""
     source = str(path)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise MarleneError(f"{source}: the delimiter must be a single character, not {delimiter!r}")
@@ -88,14 +105,13 @@ def read_csv(
     lines, blocks = _blocks(rows if has_header else chain([(line, first)], rows), len(first), source)
     if not lines:
         raise MarleneError(f"{source}, line {line + 1}: expected at least one row below the header")
-    table = RawTable(
+    return RawTable(
         source=source,
         names=[(has_header and cell.strip()) or f"x{i}" for i, cell in enumerate(first)],
         rows=len(lines),
         column=lambda i: np.concatenate([block[:, i] for block in blocks]),
         where=lambda row: f"{source}, line {lines[row]}",
     )
-    return table_to_stream(table, labels, kinds, name or bare_stem(Path(path)))
 
 
 def _text(path: Path) -> Iterator[str]:
@@ -150,161 +166,3 @@ def _blocks(rows: Iterable[tuple[int, list[str]]], width: int, source: str) -> t
     while block := list(islice(rest, BLOCK_ROWS)):
         blocks.append(np.array(block, dtype=np.dtypes.StringDType()))
     return lines, blocks
-
-
-def read_parquet(
-    path: AnyPath, *, labels: LabelChoice, kinds: FeatureKinds = "auto", name: str | None = None
-) -> Stream:
-    """Read a table from a Parquet file; needs the extra `experiments`.
-
-    Parameters
-    ----------
-    path
-        The file.
-    labels, kinds, name
-        As in `read_csv`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import polars
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "mail.parquet"
-    >>> polars.DataFrame({"length": [12, 7], "spam": [True, None]}).write_parquet(path)
-    >>> read_parquet(path, labels=["spam"]).Y
-    array([[ 1],
-           [-1]], dtype=int8)
-    """
-    polars = optional("polars", "experiments", "reading Parquet")
-    try:
-        with Path(path).open("rb") as file:
-            frame = polars.read_parquet(file)
-    except OSError as error:
-        raise unreadable(Path(path), error) from error
-    except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
-        raise MarleneError(f"{path}: expected a Parquet file ({error})") from error
-    return table_to_stream(_polars_table(frame, str(path)), labels, kinds, name or bare_stem(Path(path)))
-
-
-def from_frame(
-    frame: Any,  # noqa: ANN401 (of a package that need not be installed)
-    *,
-    labels: LabelChoice,
-    kinds: FeatureKinds = "auto",
-    name: str = "frame",
-) -> Stream:
-    """Make a stream from a pandas or polars data frame.
-
-    Categorical columns are nominal whatever their values.
-
-    Parameters
-    ----------
-    frame
-        A pandas or polars `DataFrame` with one example per row.
-    labels, kinds, name
-        As in `read_csv`.
-
-    Examples
-    --------
-    >>> import polars
-    >>> frame = polars.DataFrame({"length": [12, None], "colour": ["red", "blue"], "spam": [1, 0]})
-    >>> stream = from_frame(frame, labels=["spam"])
-    >>> stream.X
-    array([[12.,  0.],
-           [nan,  1.]])
-    """
-    package = frame_package(frame)
-    if package is None:
-        raise MarleneError(f"{name}: expected a pandas or polars DataFrame, found {type(frame).__name__}")
-    table = _polars_table(frame, name) if package == "polars" else _pandas_table(frame, name)
-    return table_to_stream(table, labels, kinds, name)
-
-
-def frame_package(frame: object) -> str | None:
-    """Return the package of a data frame, without importing any; None if it is no data frame."""
-    frame_type = type(frame)
-    package = frame_type.__module__.partition(".")[0]
-    return package if frame_type.__name__ == "DataFrame" and package in {"pandas", "polars"} else None
-
-
-def _polars_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a polars.DataFrame)
-    polars = optional("polars", "experiments", "reading a polars frame")
-    series = frame.get_columns()
-
-    def column(i: int) -> Any:  # noqa: ANN401 (an array or a list)
-        if series[i].dtype.is_numeric():
-            return series[i].cast(polars.Float64).to_numpy()
-        return series[i].to_list()
-
-    declared = frozenset(i for i, s in enumerate(series) if s.dtype in {polars.Categorical, polars.Enum})
-    return RawTable(source, frame.columns, frame.height, column, lambda row: f"{source}, row {row}", declared)
-
-
-def _pandas_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a pandas.DataFrame)
-    dtypes = list(frame.dtypes)
-
-    def column(i: int) -> Any:  # noqa: ANN401 (an array or a list)
-        series = frame.iloc[:, i]
-        # Extension types (nullable integers, sparse columns) have a kind too; that of categorical ones is "O".
-        if dtypes[i].kind in "biuf":
-            return series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return series.to_list()
-
-    names = [str(name) for name in frame.columns]
-    declared = frozenset(i for i, dtype in enumerate(dtypes) if dtype.name == "category")
-    return RawTable(source, names, len(frame), column, lambda row: f"{source}, row {row}", declared)
-
-
-def from_river(
-    dataset: Iterable[tuple[Mapping[Any, Any], Mapping[Any, Any]]],
-    *,
-    limit: int | None = None,
-    kinds: FeatureKinds = "auto",
-    name: str | None = None,
-) -> Stream:
-    """Make a stream from a multi-label data set of River, or any iterable of such pairs.
-
-    A feature that is absent from an example is missing in it; an absent label is not known.
-
-    Parameters
-    ----------
-    dataset
-        Pairs of a dictionary of features and a dictionary from labels to truth values.
-    limit
-        Take at most this many examples; needed for an endless generator.
-    kinds
-        As in `read_csv`.
-    name
-        What the stream is called in reports. Default: the name of the class.
-
-    Examples
-    --------
-    >>> pairs = [({"length": 12, "shouts": True}, {"spam": True}), ({"length": 7}, {"spam": False})]
-    >>> stream = from_river(pairs, name="mail")
-    >>> stream.X
-    array([[12.,  1.],
-           [ 7., nan]])
-    """
-    name = name or type(dataset).__name__.lower()
-    if limit is not None:
-        whole_number(limit, f"{name}: limit", 1)
-    elif getattr(dataset, "n_samples", 0) is None:
-        raise MarleneError(f"{name}: the data set has no end; say with limit= how many examples to take")
-    inputs: dict[str, list[Any]] = {}
-    truths: dict[str, list[Any]] = {}
-    count = 0
-    for pair in islice(dataset, limit):
-        if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, Mapping) for part in pair)):
-            raise MarleneError(f"{name}, example {count}: expected a dictionary of inputs and one of labels")
-        for columns, values in zip((inputs, truths), pair, strict=True):
-            for key, value in values.items():
-                cells = columns.setdefault(str(key), [])
-                cells.extend([None] * (count - len(cells)))
-                cells.append(value)
-        count += 1
-    for cells in (*inputs.values(), *truths.values()):
-        cells.extend([None] * (count - len(cells)))
-    if not truths:
-        raise MarleneError(f"{name}: there is no label")
-    both = [*truths.values(), *inputs.values()]
-    table = RawTable(name, [*truths, *inputs], count, both.__getitem__, lambda row: f"{name}, example {row}")
-    return table_to_stream(table, len(truths), kinds, name)

@@ -1,0 +1,1 @@
+"""Reading text: words, numbers, JSON and SVMLight, from bytes and code points to arrays."""

@@ -1,0 +1,154 @@
+"""From the columns of a table to a stream."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from marlene._common.checks import one_of
+from marlene._common.errors import MarleneError
+from marlene.streams._columns import Part, RawTable, part_of
+from marlene.streams._labels import DROPPED, LabelChoice, label_columns, matching_columns
+from marlene.streams._stream import KINDS, Stream, refuse_duplicates
+from marlene.streams._truth import truth_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from marlene._common.arrays import Array, Labels
+    from marlene.streams._matrix import Matrix
+    from marlene.streams._stream import Feature, FeatureKinds
+
+COLUMN_KINDS = (*KINDS, "text", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a user says about the columns of a table; see `marlene.streams.load`."""
+
+    labels: LabelChoice
+    separator: str | None = None
+    drop: str | Sequence[str] = ()
+    kinds: FeatureKinds = "auto"
+    others: str = "auto"
+    """What all features become that `kinds`, a mapping, does not name: numeric, binary, or as they are."""
+
+    @property
+    def named(self) -> Mapping[str, str]:
+        """The kinds of single columns."""
+        return {} if isinstance(self.kinds, str) else self.kinds
+
+    @property
+    def rest(self) -> str:
+        """The kind of all others."""
+        return self.kinds if isinstance(self.kinds, str) else self.others
+
+
+def table_to_stream(table: RawTable, choices: Choices, name: str) -> Stream:
+    """Split a table into features and labels, and guess the kind of every column that is not told."""
+    if not isinstance(choices.labels, int):
+        refuse_duplicates(table.source, "columns", table.names)
+    of_labels = label_columns(table.names, choices.labels, table.source)
+    dropped = set(matching_columns(table.names, choices.drop, table.source, DROPPED)) if choices.drop else set()
+    inputs = [i for i in range(len(table.names)) if i not in dropped.union(of_labels)]
+    wanted = _wanted(table, inputs, choices.named)
+    parts = _parts(table, inputs, wanted)
+    labels, truths = _truths(table, [i for i in of_labels if i not in dropped], choices.separator)
+    _say(table.source, parts)
+    features = tuple(feature for part in parts for feature in part.features)
+    clock = next((part.clock for part in parts if part.clock is not None), None)
+    stream = Stream(_matrix(parts, table.rows), truths, features, labels, name, clock=clock)
+    return stream.with_kinds(_final_kinds(table, inputs, parts, wanted, choices.rest))
+
+
+def _wanted(table: RawTable, inputs: Sequence[int], kinds: Mapping[str, str]) -> dict[int, str]:
+    """Return the told kinds by column. A name counts more than a pattern."""
+    found: dict[int, str] = {}
+    for pattern, kind in kinds.items():
+        exact = [i for i in inputs if table.names[i] == pattern]
+        like = [i for i in inputs if fnmatchcase(table.names[i], pattern)]
+        if not exact and not like:
+            raise MarleneError(f"{table.source}: there is no feature named {pattern!r}")
+        one_of(str(kind).partition(":")[0], f"{table.source}, feature {pattern!r}: the kind", COLUMN_KINDS)
+        found = {**found, **dict.fromkeys(exact, kind)} if exact else {**dict.fromkeys(like, kind), **found}
+    return found
+
+
+def _parts(table: RawTable, inputs: Sequence[int], wanted: Mapping[int, str]) -> list[Part]:
+    """Return the features of all columns; one error names all columns that cannot be used."""
+    parts, problems = [], []
+    for i in inputs:
+        try:
+            parts.append(part_of(table, i, wanted.get(i, table.declared.get(i))))
+        except MarleneError as error:
+            problems.append(str(error))
+    if len(problems) > 1:
+        said = "; ".join(problem.removeprefix(table.source).lstrip(":, ") for problem in problems)
+        raise MarleneError(f"{table.source}: {len(problems)} columns cannot be used: {said}")
+    if problems:
+        raise MarleneError(problems[0])
+    return parts
+
+
+def _truths(table: RawTable, columns: Sequence[int], separator: str | None) -> tuple[tuple[str, ...], Labels]:
+    if not columns:
+        raise MarleneError(f"{table.source}: there is no label")
+    found = [truth_of(table, i, separator) for i in columns]
+    return tuple(name for names, _ in found for name in names), np.concatenate([truth for _, truth in found], axis=1)
+
+
+def _say(source: str, parts: Sequence[Part]) -> None:
+    guesses = [part.guess for part in parts if part.guess]
+    if guesses:
+        said = f"{source}: read {', '.join(guesses)}; kinds= or --kinds says otherwise"
+        warnings.warn(said, UserWarning, stacklevel=2)
+
+
+def _matrix(parts: Sequence[Part], rows: int) -> Matrix:
+    width = sum(len(part.features) for part in parts)
+    if all(part.values is not None for part in parts):
+        X = np.empty((rows, width))
+        first = 0
+        for part in parts:
+            values = part.values
+            if values is not None:
+                X[:, first : first + len(part.features)] = values if values.ndim == 2 else values[:, np.newaxis]
+            first += len(part.features)
+        return X
+    entries: list[tuple[Array, Array, Array]] = []
+    first = 0
+    for part in parts:
+        if part.starts is not None and part.columns is not None:
+            lengths = np.diff(part.starts)
+            row = np.repeat(np.arange(rows, dtype=np.int32), lengths)
+            entries.append((row, part.columns + np.int32(first), np.ones(len(row))))
+        elif part.values is not None:
+            values = part.values if part.values.ndim == 2 else part.values[:, np.newaxis]
+            at, column = np.nonzero(values)
+            entries.append((at.astype(np.int32), (column + first).astype(np.int32), values[at, column]))
+        first += len(part.features)
+    rows_of, columns, stored = (np.concatenate(each) for each in zip(*entries, strict=True))
+    matrix = sp.csr_array(sp.coo_array((stored, (rows_of, columns)), shape=(rows, width)))
+    matrix.sort_indices()
+    return matrix
+
+
+def _final_kinds(
+    table: RawTable, inputs: Sequence[int], parts: Sequence[Part], wanted: Mapping[int, str], rest: str
+) -> dict[str, str]:
+    """Return the kinds that features must still get: those of single columns, and of all others."""
+    kinds: dict[str, str] = {}
+    for i, part in zip(inputs, parts, strict=True):
+        feature: Feature = part.features[0] if part.features else None  # type: ignore[assignment]
+        if len(part.features) != 1 or part.values is None or part.values.ndim == 2:
+            continue
+        if i in wanted:
+            kinds[table.names[i]] = wanted[i]
+        elif rest != "auto" and feature.kind != "nominal":
+            kinds[table.names[i]] = rest
+    return kinds
