@@ -204,7 +204,9 @@ def test_new_values_of_a_nominal_feature(learner):
     base = HoeffdingForest([], grace_period=20, tie_threshold=0.3)
     one, many, knew = (learner(base=base, drift=sensitive()) for _ in range(3))
     in_order = dict.fromkeys(x["colour"] for x in examples)
-    knew.declare([Feature("size"), Feature("colour", "nominal", (ABSENT, *in_order))], ["warm", "dark"])
+    for count in range(1, len(in_order) + 2):  # codes in this order
+        values = (ABSENT, *in_order)[:count]
+        knew.declare([Feature("size"), Feature("colour", "nominal", values)], ["warm", "dark"])
     for x, y in zip(examples, labels, strict=True):
         one.learn_one(x, y)
         knew.learn_one(x, y)

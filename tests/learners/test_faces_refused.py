@@ -122,7 +122,6 @@ def test_matrices_that_do_not_agree_with_what_was_declared(learner):
             model.learn_many([x], [[1]])
     for features, said in [
         ([Feature("size"), Feature("new"), Feature("late")], "feature 'late' is numeric, but was binary before"),
-        ([Feature("new"), Feature("colour", "nominal", ("red", "blue"))], "value 1 is 'blue', but was 'green' before"),
         ([Feature("size"), Feature("size")], "two features have the same name"),
     ]:
         with pytest.raises(MarleneError, match=said):
@@ -130,7 +129,8 @@ def test_matrices_that_do_not_agree_with_what_was_declared(learner):
     assert contents(model) == before
     model.declare([Feature("colour", "nominal", ("red", "green", "blue", "black"))], ["spam"], stream="old")
     model.learn_many([[3]], [[1]], stream="old")
-    model.learn_many([[0.0, 3, 1]], [[1]])
+    with pytest.raises(MarleneError, match="expected the index of a value, found 3"):
+        model.learn_many([[0.0, 3, 1]], [[1]])
 
 
 @every_learner

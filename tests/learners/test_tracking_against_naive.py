@@ -11,13 +11,14 @@ from marlene.banks import LinearBank, NaiveBayesBank
 from marlene.kernels.tracking.state import BAYES, LINEAR, NAMESAKE, SEARCHING
 from marlene.kernels.tracking.weights import PROVEN, PROVEN_NAMED
 from marlene.learners import Marlene
+from marlene.learners.input._values import DECISIVE
 from marlene.learners.marlene._decisions import OBJECTIVES, threshold_of
 from marlene.learners.marlene._tracker import CANDIDATES, OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
 from tests.naive.banks import Logistic, NaiveBayes
 from tests.naive.tracking import Tracker
 
-FEWEST_INPUTS = 2
-"""A nominal feature has at least so many inputs."""
+FEWEST_VALUES = 3
+"""A nominal feature has at least so many values, of which one stands for absence."""
 
 
 class Inputs:
@@ -25,15 +26,17 @@ class Inputs:
 
     def __init__(self):
         self.numeric, self.values = set(), {}
+        self.counted, self.absent = {}, {}
 
     def of(self, x, learning):
         """Return the inputs of an example; what is unknown becomes known if it is learnt."""
         row = {}
-        for name, value in x.items():
+        for name in [*x, *(self.values.keys() - x.keys())]:
+            value = x.get(name, "" if self.values.get(name) is not None else False)
             if name not in self.values:
                 if not learning or value is None:
                     continue
-                self.values[name] = [] if isinstance(value, str) else None
+                self.values[name] = [""] if isinstance(value, str) else None
                 if isinstance(value, float):
                     self.numeric.add(name)
             texts = self.values[name]
@@ -42,11 +45,26 @@ class Inputs:
                 continue
             if learning and value is not None and value not in texts:
                 texts.append(value)
-            if value in texts:
-                row[name, texts.index(value)] = 1.0
-            else:
-                row |= {(name, i): math.nan for i in range(max(FEWEST_INPUTS, len(texts)))}
+            absent = self.absent.get(name, "")
+            if value not in texts:
+                row |= {(name, i): math.nan for i in range(1, max(FEWEST_VALUES, len(texts)))}
+            elif value != absent:
+                row[name, texts.index(value or absent)] = 1.0
         return row
+
+    def count(self, x):
+        """Count the texts of an example that was learnt; return the inputs that have another meaning from now on."""
+        decided = []
+        for name, texts in self.values.items():
+            found = self.counted.setdefault(name, [])
+            if texts is None or x.get(name, "") is None or len(found) == DECISIVE:
+                continue
+            found.append(x.get(name, ""))
+            commonest = max(texts, key=found.count)
+            if len(found) == DECISIVE and commonest:
+                self.absent[name] = commonest
+                decided.append((name, texts.index(commonest)))
+        return decided
 
 
 class Twins:
@@ -77,14 +95,20 @@ class Twins:
         if stream is not None:
             self.naive.learn_source(stream, row, truth)
             self.compare_cuts(self.naive.names.index(stream))
+            self.count(x)
             return
         if before != (str(self.inputs.values), len(labels)):
             found = None
         self.naive.learn(row, truth, found)
+        self.count(x)
         found = self.compare_cuts(0)
         assert list(self.model.thresholds().values()) == threshold_of(np.array(found)).tolist()
         for q in range(len(labels)):
             self.roles |= {role for _, role, _, _ in self.naive.shares(q)}
+
+    def count(self, x):
+        for slot in self.inputs.count(x):
+            self.naive.forget(slot)
 
     def predict(self, x):
         """Compare what both say of an example; return P(label) as Marlene says it."""
@@ -155,6 +179,7 @@ def numbers(rng, n, n_labels):
         x = {f"d{i}": float(value) for i, value in enumerate(dense[t])}
         x |= {f"s{i}": float(value) for i, value in enumerate(sparse[t])}
         x |= {"colour": f"c{colour[t]}"}
+        x |= {"shape": f"s{colour[t] % 2}"} if rng.random() < 0.3 + 0.6 * (t < n // 2) else {}
         gaps = [name for name in x if name != "d0" and rng.random() < 0.04]
         rows.append(x | dict.fromkeys(gaps))
     return rows, Y

@@ -126,6 +126,15 @@ class NaiveBayes:
         )
         self.absent[y] -= met * math.log((n + 2 * a) / (before + 2 * a))
 
+    def forget(self, slot):
+        """Forget what was learnt of an input that was met."""
+        for y in (0, 1):
+            if self.refreshed[y] > 0:
+                self.absent[y] -= math.log(self.lacking(y, slot))
+            self.present[y].pop(slot, None)
+            self.rows[y][:] = [({s: x for s, x in row.items() if s != slot}, times) for row, times in self.rows[y]]
+        self.gain.pop(slot, None)
+
     def log_odds(self, row):
         total = math.log((self.weights[1] + 1) / (self.weights[0] + 1)) + self.absent[1] - self.absent[0]
         known = 0
@@ -165,6 +174,11 @@ class Logistic:
         z = {slot: self.scales.scaled(slot, x) for slot, x in row.items() if not math.isnan(x)}
         length = math.sqrt(1 + sum(value * value for value in z.values()))
         return {None: 1.0} | {slot: value / length for slot, value in z.items()}
+
+    def forget(self, slot):
+        """Forget what was learnt of an input."""
+        self.weights.pop(slot, None)
+        self.squares.pop(slot, None)
 
     def copy(self, squares=1.0):
         """Return a copy that keeps a part of the sums of squares."""

@@ -96,6 +96,15 @@ class Tracker:
         scales = self.streams[place[0]].scales
         self.models |= {(k, place): make(scales) for k, make in self.make.items()}
 
+    def forget(self, slot):
+        """Let all classifiers forget what they learnt of an input."""
+        for (_, (room, _, _)), model in self.models.items():
+            if slot in self.streams[room].scales.met:
+                model.forget(slot)
+        for stream in self.streams:
+            stream.scales.met.discard(slot)
+            stream.known.discard(slot)
+
     def odds(self, k, place, row):
         """Return the log odds of a classifier for a row of its own stream."""
         model = self.models[k, place]

@@ -128,9 +128,15 @@ def test_kinds_of_features(read):
     text = header("y {0,1}", "a numeric", "b numeric", "c {0,1}", "d {1,0}", "e {0,1,2}", "f { 0 , 1 }", "g numeric")
     stream = read(text + "1,0,0,1,0,0,1,0\n0,1,2,0,1,1,?,?\n")
     kinds = [feature.kind for feature in stream.features]
-    assert kinds == ["binary", "numeric", "binary", "nominal", "nominal", "binary", "binary"]
-    assert stream.features[3].values == ("1", "0")
-    assert stream.X[:, 3].tolist() == [1, 0]
+    assert kinds == ["binary", "numeric", "binary", "binary", "nominal", "binary", "binary"]
+    assert stream.X[:, 3].tolist() == [0, 1]
+
+
+def test_a_sparse_column_whose_absent_value_is_1(read):
+    stream = read(header("y {0,1}", "a {1,0}", "b numeric") + "{2 7}\n{1 0}\n1,1,3\n{1 ?, 0 1}\n")
+    assert stream.features[0] == Feature("a", "nominal", ("1", "0"))
+    np.testing.assert_array_equal(dense(stream.X), [[0, 7], [1, 0], [0, 3], [NAN, 0]])
+    assert [stream.example(i).get("a") for i in range(4)] == ["1", "0", "1", None]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from marlene._common.arrays import Array, Arrays, Floats, Ints
+    from marlene._common.arrays import Array, Arrays, Bools, Floats, Ints
 
 
 NUMERIC, BINARY = 0, 2
@@ -33,8 +33,8 @@ NO_LINEAR = Linear(*(np.zeros([0] * axes) for axes in (2, 2, 1, 1, 1))), LinearS
 class InputBank:
     """Any number of binary classifiers over the same features, known by their ids.
 
-    A numeric or a binary feature is one input. A nominal feature has one input for each value but the first, which
-    stands for the absence of the others. A missing value counts neither for nor against.
+    A numeric or a binary feature is one input. A nominal feature has one input for each value but 0, which stands
+    for the absence of the others. A missing value counts neither for nor against.
     """
 
     name: ClassVar[str]
@@ -87,6 +87,16 @@ class InputBank:
         length = np.maximum(1, kinds - 1)
         within = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
         return np.asarray(np.repeat(self._first[: len(kinds)], length) + within)
+
+    def input_of(self, feature: int, value: int) -> int:
+        """Return the input of a value of a nominal feature; 0 has none."""
+        return int(self._first[feature]) + value - 1
+
+    def forget(self, slot: int, met: Bools) -> None:  # noqa: ARG002 (banks that add up over inputs need it)
+        """Forget what was learnt of an input; `met`: whether it was among the inputs of each classifier."""
+        for name, axes in self.layout.items():
+            if axes[:1] == (INPUT,):
+                getattr(self._arrays, name)[slot] = 0.0
 
     def arrange(self, old: Ints, new: Ints, count: int) -> None:
         """Have `count` classifiers, all alive: those numbered `old` become number `new`, others are empty."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene.banks._bank import INPUT, NUMBER, InputBank
 from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
 from marlene.kernels.banks.simple import BAYES
+
+if TYPE_CHECKING:
+    from marlene._common.arrays import Bools
 
 
 class NaiveBayesBank(InputBank):
@@ -61,3 +66,15 @@ class NaiveBayesBank(InputBank):
         if not isinstance(weighted, bool):
             raise MarleneError(f"weighted must be True or False, not {weighted!r}")
         super().__init__(BayesSettings(float(smoothing), float(pseudo_examples), weighted))
+
+    def forget(self, slot: int, met: Bools) -> None:
+        """Forget what was learnt of an input; `met`: whether it was among the inputs of each classifier."""
+        a, bank = self.parameters.smoothing, Bayes(*(array[..., : len(met)] for array in self._arrays))
+        given = bank.present[slot].copy()
+        counted = met & (bank.refreshed > 0.0)
+        log_absent = np.log((bank.examples - given + a) / (bank.examples + 2.0 * a))
+        bank.absent[counted] -= log_absent[counted]
+        bank.inputs[:] -= given
+        prior = np.log((bank.weights[1] + 1.0) / (bank.weights[0] + 1.0))
+        bank.base[:] = np.where(bank.weights.any(axis=0), prior + bank.absent[1] - bank.absent[0], 0.0)
+        super().forget(slot, met)

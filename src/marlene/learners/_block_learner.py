@@ -10,6 +10,7 @@ from river import base
 
 from marlene._common.errors import MarleneError
 from marlene.learners.input._labels import labels_of_block, labels_of_dict
+from marlene.learners.input._values import load_recoding
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -73,7 +74,8 @@ class BlockLearner(base.MultiLabelClassifier):
         Parameters
         ----------
         x
-            Values by feature; an absent feature is zero, None or NaN is missing.
+            Values by feature. An absent feature is zero, or the first of its declared values, by the alphabet. None or
+            NaN is missing.
         y
             Labels; an absent label, or None, is unknown for this example.
         stream
@@ -144,6 +146,7 @@ class BlockLearner(base.MultiLabelClassifier):
 
     def load_kernels(self) -> None:
         """Compile the kernels, or load them from the cache, before they are needed."""
+        load_recoding()
         trial = self.clone()
         trial.test_then_train(np.zeros((2, 1)), np.array([[0, 1], [1, 0]]))
         trial.predict_proba_many(np.zeros((1, 1)))

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from marlene._common.files import AnyPath
 
 
+BITS = {"0", "1"}
+
+
 def read_arff(
     path: AnyPath, *, labels: LabelChoice | None = None, xml: AnyPath | None = None, name: str | None = None
 ) -> Stream:
@@ -37,10 +40,11 @@ def read_arff(
     name, as in MEKA (negative if the labels are the last columns); an XML file of the same name beside the file, as in
     Mulan.
 
-    The stream is sparse if any row is. A nominal column with the values 0 and 1, in this order, is binary, and so is a
-    numeric column of only 0 and 1; every other nominal column holds the indices of its values. A value that a sparse
-    row leaves out is 0 or the first declared value, as in WEKA. A label is nominal with the values 0 and 1, false and
-    true, or no and yes, or numeric with 0 and 1. A question mark is a missing value, or a label that is not known.
+    The stream is sparse if any row is. A nominal column with the values 0 and 1 is binary, and so is a numeric column
+    of only 0 and 1; every other nominal column holds the indices of its values. A value that a sparse row leaves out is
+    0 or the first declared value, as in WEKA; where that is 1 of {1,0}, the column stays nominal. A label is nominal
+    with the values 0 and 1, false and true, or no and yes, or numeric with 0 and 1. A question mark is a missing value,
+    or a label that is not known.
     Columns of type string, date or relational, and weights of instances, are refused.
 
     Parameters
@@ -128,7 +132,8 @@ def _new_rows(source: str, attributes: Sequence[Attribute], labels: Sequence[int
             columns.append(label_numbers if label else numbers)
             absent.append(0.0)
             continue
-        meaning = {value: float(index) for index, value in enumerate(attribute.values)}
+        values = sorted(attribute.values) if set(attribute.values) == BITS else attribute.values
+        meaning = {value: float(index) for index, value in enumerate(values)}
         if label:
             try:
                 meaning = label_values(attribute.values)
@@ -157,14 +162,14 @@ def _stream(file: Path, attributes: Sequence[Attribute], labels: Sequence[int], 
     is_label[labels] = True
     X, Y = _sparse(rows, is_label, str(file)) if rows.sparse else _dense(rows, is_label)
     inputs = [attribute for position, attribute in enumerate(attributes) if not is_label[position]]
-    features = tuple(_feature(*each) for each in zip(inputs, inferred_kinds(X), strict=True))
+    features = tuple(_feature(*each, rows.sparse) for each in zip(inputs, inferred_kinds(X), strict=True))
     return Stream(X, Y, features, tuple(attributes[position].name for position in labels), name)
 
 
-def _feature(attribute: Attribute, inferred: Kind) -> Feature:
+def _feature(attribute: Attribute, inferred: Kind, sparse: bool) -> Feature:
     if attribute.values is None:
         return Feature(attribute.name, inferred)
-    if attribute.values == ("0", "1"):
+    if set(attribute.values) == BITS and (attribute.values[0] == "0" or not sparse):
         return Feature(attribute.name, "binary")
     return Feature(attribute.name, "nominal", attribute.values)
 
@@ -188,6 +193,10 @@ def _sparse(rows: ArffRows, is_label: Bools, source: str) -> tuple[Matrix, Label
     Y = np.zeros((len(rows), int(is_label.sum())), dtype=np.int8)
     Y[:, np.asarray(rows.absent)[is_label] == 1] = 1
     Y[row[of_label], place[column[of_label]]] = _truth(value[of_label])
+
+    # What a sparse row leaves out is not stored: where 1 is declared before 0, the two change places.
+    absent = np.asarray(rows.absent)[column]
+    value = np.where(of_label | (absent == 0), value, absent - value)
 
     kept = ~of_label & (value != 0)
     values, indices = value[kept], place[column[kept]]

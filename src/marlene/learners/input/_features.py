@@ -13,6 +13,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.states import plain, require
 from marlene.kernels.rows import Rows
 from marlene.learners.input._rows import arranged, as_csr, refuse_all_missing
+from marlene.learners.input._values import Declared, recoded
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -81,6 +82,8 @@ class FeatureSpace:
         self.kinds: list[str] = []
         self.codes: list[dict[str, int]] = []
         self.layouts: dict[str | None, Ints] = {}
+        self.orders: dict[str | None, dict[int, Ints]] = {}
+        self._declared: dict[str | None, Declared] = {}
         self._taken = 0
         self._widened: set[int] = set()
         self._has_nominal = False
@@ -116,6 +119,10 @@ class FeatureSpace:
             "kinds": list(self.kinds),
             "codes": [list(codes) for codes in self.codes],
             "layouts": [[stream, layout.tolist()] for stream, layout in self.layouts.items()],
+            "orders": [
+                [stream, [[column, codes.tolist()] for column, codes in orders.items()]]
+                for stream, orders in self.orders.items()
+            ],
         }
 
     def restore(self, header: Mapping[str, Any]) -> None:
@@ -125,23 +132,39 @@ class FeatureSpace:
             self._append(name, kind, {value: code for code, value in enumerate(values)})
         self.layouts = {stream: np.array(layout, np.int64) for stream, layout in header["layouts"]}
         require(all(((a >= 0) & (a < len(self))).all() for a in self.layouts.values()), "the features")
+        for stream, orders in header["orders"]:
+            self.orders[stream] = {column: np.array(codes, np.int64) for column, codes in orders}
+            for column, codes in self.orders[stream].items():
+                require(0 <= column < len(self) and self.kinds[column] == "nominal", "the features")
+                require(((codes >= 0) & (codes < len(self.codes[column]))).all(), "the features")
         self._taken = len(self)
 
     def declare(self, features: Sequence[Feature], stream: str | None) -> None:
-        """Add the features of a stream; those known already must agree. They are the columns of its matrices."""
+        """Add the features of a stream; those known already must agree. They are the columns of its matrices.
+
+        The order in which the values of a nominal feature are declared says which index means which value in matrices,
+        and nothing else: new values get their codes in alphabetical order.
+        """
         names = [feature.name for feature in features]
         if len(set(names)) != len(names):
             raise MarleneError("two features have the same name")
         kinds = [self._wanted_kind(feature.name, feature.kind) for feature in features]
         for feature, kind in zip(features, kinds, strict=True):
-            if feature.name in self.column:
-                self._refuse_contradiction(feature, kind)
+            before = self.kinds[self.column[feature.name]] if feature.name in self.column else kind
+            if before != kind:
+                raise MarleneError(f"feature {feature.name!r} is {kind}, but was {before} before")
+        self._declared.clear()
+        self.orders[stream] = {}
         for feature, kind in zip(features, kinds, strict=True):
-            codes = {value: i for i, value in enumerate(feature.values)}
-            if feature.name in self.column:
-                self._extend(self.column[feature.name], codes)
-            else:
-                self._append(feature.name, kind, codes)
+            values = sorted(set(feature.values)) if kind == "nominal" else []
+            if feature.name not in self.column:
+                self._append(feature.name, kind, {value: code for code, value in enumerate(values)})
+            column = self.column[feature.name]
+            codes = self.codes[column]
+            new = [value for value in values if value not in codes]
+            self._extend(column, {value: len(codes) + i for i, value in enumerate(new)})
+            if values:
+                self.orders[stream][column] = np.array([codes[value] for value in feature.values], np.int64)
         self.layouts[stream] = np.array([self.column[name] for name in names], np.int64)
 
     def warn_of_strangers(self, names: Iterable[Hashable], stream: str | None, begun: bool, stacklevel: int) -> None:
@@ -163,15 +186,6 @@ class FeatureSpace:
         for who in strangers:
             said = f"{who} no feature in common with the target so far: nothing can be learnt there"
             warnings.warn(said, UserWarning, stacklevel=stacklevel)
-
-    def _refuse_contradiction(self, feature: Feature, kind: str) -> None:
-        """Refuse a known feature whose kind or values are others than before."""
-        column = self.column[feature.name]
-        if self.kinds[column] != kind:
-            raise MarleneError(f"feature {feature.name!r} is {kind}, but was {self.kinds[column]} before")
-        for code, (before, now) in enumerate(zip(self.codes[column], feature.values, strict=False)):
-            if before != now:
-                raise MarleneError(f"feature {feature.name!r}: value {code} is {now!r}, but was {before!r} before")
 
     def add(self, additions: Additions) -> None:
         """Add new features and values."""
@@ -302,21 +316,33 @@ class FeatureSpace:
         rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64))
         self._check(rows, additions)
         if self._has_nominal or "nominal" in additions.kinds:
-            self._code_matrix(rows, additions)
+            rows = self._coded(rows, self._declared_in(stream), additions)
         return rows, additions
+
+    def _declared_in(self, stream: str | None) -> Declared:
+        """Return which values a stream declares; those of all streams if it declares none."""
+        if stream not in self._declared:
+            every = [self.orders[stream]] if stream in self.orders else [*self.orders.values()][::-1]
+            self._declared[stream] = Declared.of(
+                {column: order for orders in every for column, order in orders.items()}
+            )
+        return self._declared[stream]
 
     def _has_names(self) -> bool:
         return any(name != position for position, name in enumerate(self.column))
 
-    def _code_matrix(self, rows: Rows, additions: Additions) -> None:
-        """Check and write the codes of nominal features. A matrix holds codes if values are declared, else values."""
-        nominal = self._kind_numbers(additions)[rows.indices] == NOMINAL
-        for position in np.flatnonzero(nominal & ~np.isnan(rows.values)).tolist():
-            column, value = int(rows.indices[position]), float(rows.values[position])
-            if column >= len(self) or ABSENT in self.codes[column]:
-                rows.values[position] = self._code(column, value, additions)
-            elif not (0 <= value < len(self.codes[column]) and value.is_integer()):
-                self._refuse(rows, position, additions)
+    def _coded(self, rows: Rows, given: Declared, additions: Additions) -> Rows:
+        """Return rows with codes of nominal values. A matrix holds indices if values are declared, else values."""
+        n_values = np.zeros(len(self) + len(additions.column), np.int64)
+        n_values[given.columns] = given.n_values
+        declared, values = n_values[rows.indices], rows.values
+        wrong = (declared > 0) & ~np.isnan(values) & ~((values >= 0) & (values < declared) & (values % 1 == 0))
+        if wrong.any():
+            self._refuse(rows, int(np.argmax(wrong)), additions)
+        free = (self._kind_numbers(additions)[rows.indices] == NOMINAL) & (declared == 0) & ~np.isnan(values)
+        for position in np.flatnonzero(free).tolist():
+            values[position] = self._code(int(rows.indices[position]), float(values[position]), additions)
+        return recoded(rows, given.codes)
 
     def _check(self, rows: Rows, additions: Additions) -> None:
         """Check numbers against the kinds of their features; write 1 where only presence is kept."""

@@ -59,6 +59,11 @@ def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
     return Rows(rows.starts[begin : end + 1], rows.indices, rows.values)
 
 
+def cut_rows(rows: Rows, begin: int, end: int) -> Rows:
+    """Return some of the rows and nothing else; all of them as they are."""
+    return rows if begin == 0 and end == len(rows.starts) - 1 else joined([slice_rows(rows, begin, end)])
+
+
 def joined(parts: Sequence[Rows]) -> Rows:
     """Return a copy of all rows, one part after the other."""
     lengths = [np.zeros(1, np.int64), *(np.diff(part.starts) for part in parts)]

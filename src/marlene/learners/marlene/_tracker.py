@@ -26,6 +26,8 @@ from marlene.kernels.tracking.state import (
     Model,
     Rooms,
 )
+from marlene.learners.input._rows import cut_rows
+from marlene.learners.input._values import CommonValues
 from marlene.learners.marlene._decisions import threshold_of
 from marlene.learners.marlene._tracker_arrays import (
     copied,
@@ -134,6 +136,7 @@ class Tracker:
         self._events = np.zeros((LEAST_EVENTS, EVENT_WIDTH), np.int64)
         self._clock = np.zeros(layout.CLOCKS, np.int64)
         self._model: Model | None = None
+        self.values = CommonValues()
 
     @property
     def bank(self) -> InputBank:
@@ -151,6 +154,7 @@ class Tracker:
                 bank.widen(column, n_values)
             if kinds:
                 bank.add_features(list(kinds))
+        self.values.arrange(self.bank.kinds)
         self._make_scales(before, self.bank.inputs_of(known))
 
     def _make_scales(self, before: Ints, after: Ints) -> None:
@@ -293,18 +297,41 @@ class Tracker:
 
     def learn(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats, predictions: Labels) -> None:
         """Learn rows; before each row of the target write P(label) and the predictions, if there is room for them."""
-        rows = self.bank.inputs(rows)
         truth = np.ascontiguousarray(truth)
-        number = self.names.index(stream)
-        if number:
-            learn_source_rows(self.model(), self._objective, number, rows, truth)
-            return
+        number, start = self.names.index(stream), 0
+        while True:
+            stop = self.values.count(rows, start)
+            part = slice(start, stop)
+            inputs = self._inputs_of(cut_rows(rows, start, stop))
+            if number:
+                learn_source_rows(self.model(), self._objective, number, inputs, truth[part])
+            else:
+                self._learn_target(inputs, Block(truth[part], probabilities[part], predictions[part]))
+            for feature, value in self.values.decide():
+                self._forget(self.bank.input_of(feature, value))
+            start = stop
+            if start >= len(truth):
+                return
+
+    def _inputs_of(self, rows: Rows) -> Rows:
+        return self.bank.inputs(self.values.swapped(rows))
+
+    def _learn_target(self, rows: Rows, block: Block) -> None:
         row = 0
         while True:
-            row = learn_target_rows(self.model(), self._objective, rows, Block(truth, probabilities, predictions), row)
+            row = learn_target_rows(self.model(), self._objective, rows, block, row)
             self._read_events()
-            if row >= len(truth):
+            if row >= len(block.truth):
                 return
+
+    def _forget(self, slot: int) -> None:
+        """Forget what was learnt of an input, which stands for another value from now on."""
+        met, known, seen, *_ = self._scales
+        before = met[:, slot].copy()
+        seen[:, 1] -= before
+        met[:, slot] = known[:, slot] = False
+        for bank in self.banks:
+            bank.forget(slot, np.repeat(before, np.diff(self._first)))
 
     def _read_events(self) -> None:
         for time, kind, label, column in self._events[: self._clock[layout.EVENTS], :4].tolist():
@@ -314,7 +341,7 @@ class Tracker:
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of all target labels for every row."""
         model = self._ready()._replace(scratch=self._scratch())
-        predict_rows(model, self.bank.inputs(rows), probabilities)
+        predict_rows(model, self._inputs_of(rows), probabilities)
 
     def _ready(self) -> Model:
         """Return everything as it is for predictions: labels that have not begun do so in a copy."""
@@ -383,6 +410,7 @@ class Tracker:
             "weights": self._weights,
             "growth": self._growth,
             "clock": Clock(self._clock),
+            "values": self.values.tally,
         }
 
     def restore(
@@ -406,6 +434,7 @@ class Tracker:
         for bank in banks:
             require(len(bank) == int(self._first[-1]), "the classifiers")
         self.banks = list(banks)
+        self.values.arrange(self.bank.kinds)
         self._make_scales(*2 * (np.zeros(0, np.int64),))
         self._arrange(dict.fromkeys(range(len(streams)), 0))
 
@@ -414,6 +443,7 @@ class Tracker:
         self._scales = tuple(parts["scales"])
         self._streams, self._weights, self._growth = parts["streams"], parts["weights"], parts["growth"]
         self._clock = parts["clock"].clock
+        self.values.take(parts["values"])
         self._model = None
 
     def place(self, column: int) -> Place:

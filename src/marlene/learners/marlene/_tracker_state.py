@@ -52,6 +52,7 @@ def restore_tracker(tracker: Tracker, header: Mapping[str, Any], arrays: Mapping
     parts = {name: restored_tuple(arrays_under(arrays, f"{name}."), like) for name, like in tracker.parts().items()}
     _refuse_impossible(parts, tracker)
     tracker.take(parts)
+    tracker.values.refuse_impossible()
     require(len(header["events"]) <= MOST_EVENTS, "the changes of labels")
     tracker.events.extend(Event(int(t), int(q), int(k), giver and Place(*giver)) for t, q, k, giver in header["events"])
     for event in tracker.events:
