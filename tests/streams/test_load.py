@@ -1,6 +1,7 @@
 """One function for every source."""
 
 import gzip
+import sys
 
 import numpy as np
 import pandas as pd
@@ -139,9 +140,11 @@ def test_an_unknown_name_has_a_hint_and_the_catalogue_in_its_order(name, hint):
 
 
 def test_other_suffixes(tmp_path):
-    for name in ("notes.txt", "table.xlsx", "plain", "packed.gz"):
+    for name in ("notes.doc", "table.xlsx", "plain", "packed.gz"):
         (tmp_path / name).touch()
-        with pytest.raises(MarleneError, match=r"expected the suffix \.arff, \.csv, \.tsv or \.parquet"):
+        with pytest.raises(
+            MarleneError, match=r"expected the suffix \.arff, \.csv, \.tsv, \.parquet, \.json, .* or \.txt"
+        ):
             load(tmp_path / name)
     with pytest.raises(MarleneError, match="expected the suffix"):
         load(tmp_path)
@@ -156,3 +159,41 @@ def test_what_is_no_source(source):
 def test_a_name_with_capitals():
     assert load("Yeast", limit=3, name="genes").name == "genes"
     assert load("YEAST", limit=3, features="binary").features[0].kind == "binary"
+
+
+class TestZstandard:
+    """Files compressed with Zstandard, in one frame or several, whole or damaged."""
+
+    TEXT = "a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(50_000))
+
+    @pytest.fixture
+    def packed(self):
+        zstandard = pytest.importorskip("zstandard")
+        text = self.TEXT.encode()
+        return zstandard.compress(text[:1000]) + zstandard.compress(text[1000:])
+
+    @pytest.mark.parametrize("name", ["table.csv.zst", "table.csv"])
+    def test_whole(self, tmp_path, packed, name):
+        (tmp_path / name).write_bytes(packed)
+        stream = load(tmp_path / name, labels="y", name="t")
+        np.testing.assert_array_equal(stream.X[:, 0], np.arange(50_000))
+        (tmp_path / "plain.csv").write_text(self.TEXT)
+        assert load(tmp_path / "plain.csv", labels="y", name="t") == stream
+
+    def test_read_at_once(self, tmp_path):
+        zstandard = pytest.importorskip("zstandard")
+        (tmp_path / "table.svm.zst").write_bytes(zstandard.compress(b"1 1:2\n") + zstandard.compress(b"2 1:3\n"))
+        assert load(tmp_path / "table.svm.zst").X.toarray().tolist() == [[2], [3]]
+
+    def test_damaged(self, tmp_path, packed):
+        path = tmp_path / "table.csv.zst"
+        for damaged in (packed[:-5], packed[:200] + b"x" * 50 + packed[250:], b"no zst"):
+            path.write_bytes(damaged)
+            with pytest.raises(MarleneError, match=r"table\.csv\.zst, line .*damaged or cut off"):
+                load(path, labels="y")
+
+    def test_without_the_package(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "zstandard", None)
+        (tmp_path / "table.csv.zst").touch()
+        with pytest.raises(MarleneError, match=r"reading a \.zst file needs the package zstandard"):
+            load(tmp_path / "table.csv.zst", labels="y")

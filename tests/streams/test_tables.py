@@ -185,7 +185,7 @@ class TestKinds:
         [
             ({"colour": "numeric"}, "line 2, column 'colour': expected a number, found 'red'"),
             ({"colour": "binary"}, "line 2, column 'colour': expected a number, found 'red'"),
-            ({"colour": "prose"}, "the kind must be one of numeric, binary, nominal, text, date, not 'prose'"),
+            ({"colour": "prose"}, "the kind must be one of numeric, binary, nominal, text, date, bag, not 'prose'"),
             ({"weight": "numeric"}, "there is no feature named 'weight'"),
             ({"spam": "numeric"}, "there is no feature named 'spam'"),
         ],

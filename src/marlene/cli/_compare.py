@@ -14,6 +14,7 @@ from marlene.cli._grid import SOME_FAILED, display, error_of, print_tables
 from marlene.cli._options import (
     DropOption,
     FeaturesOption,
+    FirstOption,
     JsonOption,
     KindsOption,
     LabelsOption,
@@ -46,6 +47,7 @@ def compare(
     drop: DropOption = None,
     kinds: KindsOption = None,
     features: FeaturesOption = "auto",
+    first_feature: FirstOption = None,
     limit: LimitOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -58,7 +60,9 @@ def compare(
         raise MarleneError("--methods names none")
     for name in names:
         create(name)
-    given = column_choices(labels, separator, drop, kinds, features) | ({} if limit is None else {"limit": limit})
+    given = column_choices(labels, separator, drop, kinds, features, first_feature) | (
+        {} if limit is None else {"limit": limit}
+    )
     cells = itertools.product(streams, names, range(1, seeds + 1))
     grid = Grid.of(Run({"load": stream} | given, name, seed=seed) for stream, name, seed in cells)
     interrupted = False

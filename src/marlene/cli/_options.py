@@ -49,11 +49,16 @@ def kind_choices(text: str | None) -> dict[str, str]:
 
 
 def column_choices(
-    labels: str | None, separator: str | None, drop: str | None, kinds: str | None, features: str
+    labels: str | None,
+    separator: str | None,
+    drop: str | None,
+    kinds: str | None,
+    features: str,
+    first_feature: int | None = None,
 ) -> dict[str, Any]:
     """Return what the options say about columns, as `load` takes it; what is not said is left out."""
     choices: dict[str, Any] = {"labels": label_choice(labels), "separator": separator, "drop": drop}
-    choices |= {"kinds": kind_choices(kinds) or None, "features": features}
+    choices |= {"kinds": kind_choices(kinds) or None, "features": features, "first_feature": first_feature}
     return {name: value for name, value in choices.items() if value is not None}
 
 
@@ -76,6 +81,9 @@ KindsOption = Annotated[
 ]
 FeaturesOption = Annotated[
     str, typer.Option(callback=_known_features, help="auto, numeric, or binary (whether a value is non-zero).")
+]
+FirstOption = Annotated[
+    int | None, typer.Option("--first-feature", min=0, max=1, help="Number of the first feature of an SVMLight file.")
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Only the first N examples.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

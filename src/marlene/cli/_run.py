@@ -19,6 +19,7 @@ from marlene.cli._measures import print_measures
 from marlene.cli._options import (
     DropOption,
     FeaturesOption,
+    FirstOption,
     JsonOption,
     KindsOption,
     LabelsOption,
@@ -54,6 +55,7 @@ def run(
     method: Annotated[str, typer.Option(help="See `marlene methods`.")] = DEFAULT_METHOD,
     seed: Annotated[int, typer.Option(help="Seed of the method's random numbers.")] = 1,
     features: FeaturesOption = "auto",
+    first_feature: FirstOption = None,
     drift: Annotated[
         str | None, typer.Option(help="Drift detector of the paper's methods: ddm-oci (default), ddm, adwin, none.")
     ] = None,
@@ -99,7 +101,7 @@ def run(
     model = create(method, seed, drift=drift, **_parsed(settings or []))
     load_kernels(model)
     base = memory_mb()
-    choices = column_choices(labels, separator, drop, kinds, features)
+    choices = column_choices(labels, separator, drop, kinds, features, first_feature)
     target = _load(stream, choices, limit)
     sources = [_load(name, choices, None) for name in source or []]
     before = time.process_time()

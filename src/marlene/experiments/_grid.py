@@ -28,6 +28,7 @@ LOADED = {
     "drop": (str, list),
     "kinds": dict,
     "features": str,
+    "first_feature": int,
     "limit": int,
     "sources": list,
     "archive": str,

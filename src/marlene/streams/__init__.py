@@ -6,7 +6,9 @@ from marlene.streams._stream import Feature, Stream
 from marlene.streams.arff import read_arff
 from marlene.streams.catalogue import CATALOGUE
 from marlene.streams.frames import from_frame, read_parquet
+from marlene.streams.json_files import read_json
 from marlene.streams.records import from_river
+from marlene.streams.svmlight import read_svmlight
 from marlene.streams.synthetic import SyntheticExperiment, synthetic_experiment
 from marlene.streams.tables import read_csv
 
@@ -22,6 +24,8 @@ __all__ = [
     "load",
     "read_arff",
     "read_csv",
+    "read_json",
     "read_parquet",
+    "read_svmlight",
     "synthetic_experiment",
 ]

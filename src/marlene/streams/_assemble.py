@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from marlene._common.checks import one_of
 from marlene._common.errors import MarleneError
+from marlene.streams._bags import BAG, bag_part, bags_of
 from marlene.streams._columns import Part, RawTable, part_of
 from marlene.streams._labels import DROPPED, LabelChoice, label_columns, matching_columns
 from marlene.streams._stream import KINDS, Stream, refuse_duplicates
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from marlene.streams._matrix import Matrix
     from marlene.streams._stream import Feature, FeatureKinds
 
-COLUMN_KINDS = (*KINDS, "text", "date")
+COLUMN_KINDS = (*KINDS, "text", "date", BAG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,9 @@ def table_to_stream(table: RawTable, choices: Choices, name: str) -> Stream:
     dropped = set(matching_columns(table.names, choices.drop, table.source, DROPPED)) if choices.drop else set()
     inputs = [i for i in range(len(table.names)) if i not in dropped.union(of_labels)]
     wanted = _wanted(table, inputs, choices.named)
-    parts = _parts(table, inputs, wanted)
+    bags = bags_of(table, inputs, wanted)
+    inputs = [i for i in inputs if not any(i in bag for bag in bags)]
+    parts = [*_parts(table, inputs, wanted), *(bag_part(table, bag, wanted) for bag in bags)]
     labels, truths = _truths(table, [i for i in of_labels if i not in dropped], choices.separator)
     _say(table.source, parts)
     features = tuple(feature for part in parts for feature in part.features)
@@ -126,7 +129,8 @@ def _matrix(parts: Sequence[Part], rows: int) -> Matrix:
         if part.starts is not None and part.columns is not None:
             lengths = np.diff(part.starts)
             row = np.repeat(np.arange(rows, dtype=np.int32), lengths)
-            entries.append((row, part.columns + np.int32(first), np.ones(len(row))))
+            data = np.ones(len(row)) if part.data is None else part.data
+            entries.append((row, part.columns + np.int32(first), data))
         elif part.values is not None:
             values = part.values if part.values.ndim == 2 else part.values[:, np.newaxis]
             at, column = np.nonzero(values)
@@ -143,7 +147,7 @@ def _final_kinds(
 ) -> dict[str, str]:
     """Return the kinds that features must still get: those of single columns, and of all others."""
     kinds: dict[str, str] = {}
-    for i, part in zip(inputs, parts, strict=True):
+    for i, part in zip(inputs, parts, strict=False):  # bags are last
         feature: Feature = part.features[0] if part.features else None  # type: ignore[assignment]
         if len(part.features) != 1 or part.values is None or part.values.ndim == 2:
             continue

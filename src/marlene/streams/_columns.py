@@ -28,7 +28,8 @@ class RawTable:
     """A table whose columns have no type yet.
 
     `column(i)` returns the cells of a column: a numeric array, `Coded` cells, or any Python objects. `where(row)` names
-    a row in an error message. `declared` holds the kinds of columns that the source declares nominal or dates.
+    a row in an error message. `declared` holds the kinds of columns that the source declares nominal or dates. If rows
+    may lack columns, `present(i)` returns the rows that have one and its values there, or None if some are no numbers.
     """
 
     source: str
@@ -37,6 +38,7 @@ class RawTable:
     column: Callable[[int], Any]
     where: Callable[[int], str]
     declared: Mapping[int, str] = field(default_factory=dict)
+    present: Callable[[int], tuple[Ints, Floats] | None] | None = None
 
 
 class Part(NamedTuple):
@@ -48,8 +50,8 @@ class Part(NamedTuple):
         Name and kind of each.
     values
         Their values: one column, several columns, or None if they are sparse.
-    starts, columns
-        If they are sparse: the columns of every row that are 1, in CSR form.
+    starts, columns, data
+        If they are sparse: their values in CSR form. Without `data` all are 1.
     clock
         The seconds of a date.
     guess
@@ -60,6 +62,7 @@ class Part(NamedTuple):
     values: Floats | None
     starts: Ints | None = None
     columns: Array | None = None
+    data: Floats | None = None
     clock: Floats | None = None
     guess: str = ""
 

@@ -6,10 +6,12 @@ import bz2
 import codecs
 import gzip
 import lzma
+import sys
 import zlib
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from marlene._common.errors import MarleneError
+from marlene._common.extras import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -17,11 +19,62 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 18
 
+
+def _open_zst(raw: Any, _: str) -> Any:  # noqa: ANN401 (binary files, which have no common type)
+    if sys.version_info >= (3, 14):
+        from compression import zstd  # noqa: PLC0415 (new in Python 3.14)
+
+        return zstd.open(raw, "rb")
+    return _Zst(raw, optional("zstandard", "zstd", "reading a .zst file"))
+
+
+class _Zst:
+    """A file read by the package zstandard, whose own reader does not notice that a file is cut off."""
+
+    def __init__(self, raw: IO[bytes], package: Any) -> None:  # noqa: ANN401 (an optional package)
+        self.raw, self.package = raw, package
+        self.frame = package.ZstdDecompressor().decompressobj()
+        self.begun = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the file open: who opened it closes it."""
+
+    def read(self, size: int = -1) -> bytes:
+        """Return some of the text, about four times as much as `size`, or all of it."""
+        parts: list[bytes] = []
+        while block := self.raw.read(size):
+            parts.append(self._decompressed(block))
+            if size > 0 and parts[-1]:
+                break
+        else:
+            if self.begun and not self.frame.eof:
+                raise EOFError("the data end within a frame")
+        return b"".join(parts)
+
+    def _decompressed(self, block: bytes) -> bytes:
+        parts = []
+        try:
+            while block:
+                if self.frame.eof:
+                    self.frame = self.package.ZstdDecompressor().decompressobj()
+                self.begun = True
+                parts.append(self.frame.decompress(block))
+                block = self.frame.unused_data
+        except self.package.ZstdError as error:
+            raise EOFError(str(error)) from error
+        return b"".join(parts)
+
+
 _COMPRESSED: dict[str, tuple[bytes, Callable[..., Any]]] = {
     ".bz2": (b"BZh", bz2.open),
     ".gz": (b"\x1f\x8b", gzip.open),
     ".xz": (b"\xfd7zXZ\x00", lzma.open),
+    ".zst": (b"\x28\xb5\x2f\xfd", _open_zst),
 }
+DAMAGED = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError)
 
 
 def bare_stem(path: Path) -> str:
@@ -41,6 +94,15 @@ def unreadable(path: Path, error: Exception) -> MarleneError:
     """Return the error for a file that cannot be opened or read."""
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
     return MarleneError(f"{path}: cannot be read ({reason})")
+
+
+def whole_text(path: Path) -> bytes:
+    """Return all bytes of a text file, plain or compressed, without a byte order mark."""
+    try:
+        with path.open("rb") as raw, _decompressed(raw, path.suffix.lower()) as file:
+            return bytes(file.read()).removeprefix(codecs.BOM_UTF8)
+    except DAMAGED as error:
+        raise _damaged(path, error, "") from error
 
 
 def numbered_lines(path: Path) -> Generator[tuple[int, bytes], None, None]:
@@ -68,13 +130,15 @@ def numbered_lines(path: Path) -> Generator[tuple[int, bytes], None, None]:
                 yield number, line
     except MarleneError:
         raise
-    except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
-        # The decompressors raise OSErrors too, but without an error number of the operating system.
-        if isinstance(error, ValueError) or (isinstance(error, OSError) and error.errno is not None):
-            raise unreadable(path, error) from error
-        raise MarleneError(
-            f"{path}, line {number + 1}: the compressed data are damaged or cut off ({error})"
-        ) from error
+    except DAMAGED as error:
+        raise _damaged(path, error, f", line {number + 1}") from error
+
+
+def _damaged(path: Path, error: Exception, where: str) -> MarleneError:
+    # The decompressors raise OSErrors too, but without an error number of the operating system.
+    if isinstance(error, ValueError) or (isinstance(error, OSError) and error.errno is not None):
+        return unreadable(path, error)
+    return MarleneError(f"{path}{where}: the compressed data are damaged or cut off ({error})")
 
 
 def _decompressed(raw: Any, suffix: str) -> Any:  # noqa: ANN401 (binary files, which have no common type)

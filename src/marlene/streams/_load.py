@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import functools
+import itertools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,9 @@ from marlene.streams._lines import bare_stem
 from marlene.streams._stream import FeatureKinds, Stream
 from marlene.streams.arff import read_arff
 from marlene.streams.frames import frame_package, frame_table, parquet_table
-from marlene.streams.records import pairs_name, pairs_table
+from marlene.streams.json_files import json_table
+from marlene.streams.records import pairs_name, pairs_table, records_table
+from marlene.streams.svmlight import read_svmlight
 from marlene.streams.tables import csv_table
 
 if TYPE_CHECKING:
@@ -33,8 +36,12 @@ TABLES: dict[str, Callable[[Path], RawTable]] = {
     "csv": csv_table,
     "tsv": functools.partial(csv_table, delimiter="\t"),
     "parquet": parquet_table,
+    "json": json_table,
+    "jsonl": json_table,
+    "ndjson": json_table,
 }
-SUFFIXES = ".arff, .csv, .tsv or .parquet"
+SPARSE = ("svm", "libsvm", "svmlight", "txt")
+SUFFIXES = ".arff, .csv, .tsv, .parquet, .json, .jsonl, .ndjson, .svm, .libsvm, .svmlight or .txt"
 OTHERS = (tuple, bytes, Mapping, Stream)
 HOW_TO_NAME_LABELS = "say which columns are labels: labels=-2 (the last two), labels='is_*' or labels=['a', 'b']"
 
@@ -47,6 +54,7 @@ def load(
     drop: str | Sequence[str] = (),
     kinds: Mapping[str, str] | None = None,
     features: FeatureKinds = "auto",
+    first_feature: int | None = None,
     name: str | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
@@ -56,9 +64,10 @@ def load(
     Parameters
     ----------
     source
-        A name of the catalogue ("yeast", "imdb", …, capitals do not matter); a path to an ARFF, CSV, TSV or Parquet
-        file (the text files may be compressed: .gz, .bz2, .xz); a pandas or polars data frame, or an Arrow table; a
-        multi-label data set of River; a pair (X, Y) of arrays; or a stream.
+        A name of the catalogue ("yeast", "imdb", …, capitals do not matter); a path to a file: ARFF, CSV, TSV, Parquet,
+        JSON (a list of objects, or one per line), SVMLight, or the format of the extreme-classification repository
+        (text files may be compressed: .gz, .bz2, .xz, .zst); a pandas or polars data frame, or an Arrow table; a list
+        of dictionaries; a multi-label data set of River; a pair (X, Y) of arrays; or a stream.
     labels
         The label columns of a file or frame: a number n (the first n columns, or the last -n), a pattern such as
         "is_*", or a list of names. ARFF files may say it themselves. For a pair of arrays: the names of the labels.
@@ -73,6 +82,8 @@ def load(
     features
         "auto" infers the kind of all other features; "numeric" and "binary" (whether a value is non-zero) set it for
         those that are not nominal; a mapping is the same as `kinds`.
+    first_feature
+        The number of the first feature in an SVMLight file: 0 or 1. Default: 0 if there is a feature 0 or a header.
     name
         What the stream is called in reports.
     limit
@@ -96,11 +107,11 @@ def load(
     found = _table(source, labels, limit, name)
     if found is not None:
         table, chosen = found
-        stream = table_to_stream(table, Choices(chosen, separator, drop, named, others), name or _name(source))
+        stream = table_to_stream(table, Choices(chosen, separator, drop, named, others), name or _name(source, table))
     else:
         if separator is not None:
             raise MarleneError("separator= is for tables whose label column lists labels")
-        stream = _no_table(source, labels, name, progress)
+        stream = _no_table(source, labels, first_feature, name, progress)
         stream = stream.without(drop) if drop else stream
         stream = stream.with_kinds(others).with_kinds(named or "auto")
     if name is not None and name != stream.name:
@@ -118,46 +129,74 @@ def _table(
     if frame_package(source):
         chosen = _needed(labels, "a data frame")
         return frame_table(source, name or "frame"), chosen
-    if isinstance(source, (str, os.PathLike)):
+    if _is_path(source):
         if _in_catalogue(source):
             return None
         path = _existing(os.fspath(source))
-        suffix = path.name[len(bare_stem(path)) + 1 :].lower().partition(".")[0]
-        if suffix == "arff":
+        suffix = _suffix(path)
+        if suffix == "arff" or suffix in SPARSE:
             return None
         if suffix not in TABLES:
             raise MarleneError(f"{path}: expected the suffix {SUFFIXES}")
         chosen = _needed(labels, os.fspath(source))
         return TABLES[suffix](path), chosen
     if isinstance(source, Iterable) and not isinstance(source, OTHERS) and not hasattr(source, "dtype"):
-        if labels is not None:
-            raise MarleneError(f"labels= does not apply to {type(source).__name__}: its labels are known")
-        return pairs_table(source, limit, name or pairs_name(source))
+        return _dictionaries(source, labels, limit, name)
     return None
+
+
+def _dictionaries(
+    source: Iterable[Any], labels: LabelChoice | None, limit: int | None, name: str | None
+) -> tuple[RawTable, LabelChoice]:
+    """Return the cells of dictionaries, or of pairs of them."""
+    first: list[Any] = []
+    if isinstance(source, Iterator):
+        first = list(itertools.islice(source, 1))
+    elif isinstance(source, Sequence):
+        first = list(source[:1])
+    if first and isinstance(first[0], Mapping):
+        rows = itertools.chain(first, source) if isinstance(source, Iterator) else source
+        return records_table(rows, limit, name or "records"), _needed(labels, "a list of dictionaries")
+    if labels is not None:
+        raise MarleneError(f"labels= does not apply to {type(source).__name__}: its labels are known")
+    pairs = itertools.chain(first, source) if isinstance(source, Iterator) else source
+    return pairs_table(pairs, limit, name or pairs_name(source))
+
+
+def _suffix(path: Path) -> str:
+    return path.name[len(bare_stem(path)) + 1 :].lower().partition(".")[0]
+
+
+def _is_path(source: object) -> bool:
+    return isinstance(source, (str, os.PathLike))
 
 
 def _in_catalogue(source: Any) -> bool:  # noqa: ANN401 (as in `load`)
     return isinstance(source, str) and source.lower() in catalogue.CATALOGUE
 
 
-def _name(source: Any) -> str:  # noqa: ANN401 (as in `load`)
-    if isinstance(source, (str, os.PathLike)):
+def _name(source: Any, table: RawTable) -> str:  # noqa: ANN401 (as in `load`)
+    if _is_path(source):
         return bare_stem(Path(source))
-    return "frame" if frame_package(source) else pairs_name(source)
+    return "frame" if frame_package(source) else table.source
 
 
 def _no_table(
     source: Any,  # noqa: ANN401 (as in `load`)
     labels: LabelChoice | None,
+    first: int | None,
     name: str | None,
     progress: Progress | None,
 ) -> Stream:
-    if isinstance(source, (str, os.PathLike)) and not _in_catalogue(source):
-        return read_arff(source, labels=labels)
+    if _is_path(source) and not _in_catalogue(source):
+        if _suffix(Path(source)) == "arff":
+            return read_arff(source, labels=labels)
+        if labels is None:
+            return read_svmlight(source, first=first)
     if isinstance(source, tuple) and len(source) == 2:
         return _from_arrays(source, labels, name or "arrays")
     if labels is not None:
-        what = source.lower() if isinstance(source, str) else type(source).__name__
+        what = source.lower() if _in_catalogue(source) else source if _is_path(source) else type(source).__name__
         raise MarleneError(f"labels= does not apply to {what}: its labels are known")
     if isinstance(source, str):
         return catalogue.read(source.lower(), progress=progress)
@@ -165,7 +204,7 @@ def _no_table(
         return source
     raise MarleneError(
         f"cannot load a stream from {type(source).__name__}: expected a name, a path, a data frame, a River data "
-        "set or a pair of arrays"
+        "set, a list of dictionaries or a pair of arrays"
     )
 
 
