@@ -250,3 +250,47 @@ def test_the_data_sets_of_the_paper(data_folder, file, kind, counts):
     assert {feature.kind for feature in stream.features} == {kind}
     assert sp.issparse(stream.X) == (file != "Yeast")
     assert stream.name == file
+
+
+class TestMulanBesideMeka:
+    """A file of Mulan beside one whose relation gives a number of labels, too."""
+
+    HEADER = "@relation 'old: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute c {0,1}\n@data\n1,0,1\n"
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        path = tmp_path / "m.arff"
+        path.write_text(self.HEADER)
+        return path
+
+    def test_other_names_win_with_a_warning(self, path):
+        path.with_suffix(".xml").write_text('<labels><label name="c"/></labels>')
+        with pytest.warns(UserWarning, match=r"m\.arff: m\.xml names 1 labels, and they are taken; .* 2 columns"):
+            stream = read_arff(path)
+        assert (stream.labels, [feature.name for feature in stream.features]) == (("c",), ["a", "b"])
+
+    def test_the_same_names_need_no_warning(self, path):
+        path.with_suffix(".xml").write_text('<labels><label name="b"/><label name="a"/></labels>')
+        assert read_arff(path).labels == ("a", "b")
+
+    @pytest.mark.parametrize("text", ['<labels><label name="d"/></labels>', "<project/>", ""])
+    def test_a_file_that_is_none_is_said(self, path, text):
+        path.with_suffix(".xml").write_text(text)
+        with pytest.warns(UserWarning, match="-C in the relation's name says which columns are labels"):
+            assert read_arff(path).labels == ("a", "b")
+
+    @pytest.mark.parametrize("named", [r"TAG_m\'usica", "TAG_m'usica"])
+    def test_names_with_escaped_quotes(self, tmp_path, named):
+        path = tmp_path / "tags.arff"
+        path.write_text("@relation tags\n@attribute a\\b numeric\n@attribute TAG_m\\'usica {0,1}\n@data\n3,1\n")
+        path.with_suffix(".xml").write_text(f'<labels><label name="{named}"/></labels>')
+        stream = read_arff(path)
+        assert (stream.labels, stream.features[0].name) == (("TAG_m'usica",), "a\\b")
+        assert (stream.X.tolist(), stream.Y.tolist()) == ([[3]], [[1]])
+
+    def test_values_with_escaped_quotes(self, tmp_path):
+        path = tmp_path / "values.arff"
+        path.write_text(
+            "@relation 'v: -C 1'\n@attribute y {0,1}\n@attribute a {it\\'s,x}\n@data\n1,it\\'s\n0,'it\\'s'\n"
+        )
+        assert read_arff(path).X.tolist() == [[0], [0]]

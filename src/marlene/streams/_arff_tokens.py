@@ -10,13 +10,14 @@ import re
 
 LONGEST_WORD = 1 << 16
 
-_BARE = rb"[^\s,'\"%{}]++"
+_BARE = rb"(?:[^\s,'\"%{}\\]++|\\['\"]?)++"
 _SINGLE = rb"'([^'\\]*+(?:\\.[^'\\]*+)*+)'"
 _DOUBLE = rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
 _WORD = re.compile(rb"\s*+(?:(%b)|%b|%b)" % (_BARE, _SINGLE, _DOUBLE))
 _BARE_WORD = re.compile(_BARE)
 _SPACE = re.compile(rb"\s*+")
 
+_ESCAPED_QUOTE = re.compile(rb"\\(['\"])")
 _ESCAPE = re.compile(rb"\\(u(?:[0-9a-cA-Ce-fE-F][0-9a-fA-F]|[dD][0-7])[0-9a-fA-F]{2}|[0-3][0-7]{0,2}|[4-7][0-7]?|.)")
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
@@ -44,6 +45,17 @@ def text_of(key: bytes) -> str:
     return key.removeprefix(_QUOTED).decode()
 
 
+def without_escapes(name: str) -> str:
+    r"""Return a name with quotes instead of escaped quotes.
+
+    Examples
+    --------
+    >>> print(without_escapes(r"TAG_m\'usica"))
+    TAG_m'usica
+    """
+    return _ESCAPED_QUOTE.sub(rb"\1", name.encode()).decode()
+
+
 def shown(text: bytes) -> str:
     """Return a word, or the rest of a line, as an error message quotes it."""
     if not text:
@@ -68,7 +80,8 @@ def _key(match: re.Match[bytes]) -> bytes:
         raise Malformed(f"expected a word of at most {LONGEST_WORD} bytes, found {found}")
     bare, single, double = match.groups()
     if bare is not None:
-        return bytes(bare)
+        # WEKA writes no such word, but Mulan's files have names like TAG_m\'usica.
+        return key_of(_ESCAPED_QUOTE.sub(rb"\1", bare)) if b"\\" in bare else bytes(bare)
     text = double if single is None else single
     return key_of(_ESCAPE.sub(_unescaped, text) if b"\\" in text else text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN
 from marlene.streams._arff_header import Attribute, Header, read_header
 from marlene.streams._arff_rows import ArffRows
-from marlene.streams._arff_tokens import Malformed
+from marlene.streams._arff_tokens import Malformed, without_escapes
 from marlene.streams._arff_values import Decoder, LabelNumbers, Names, Numbers, label_values
 from marlene.streams._labels import LabelChoice, label_columns
 from marlene.streams._lines import bare_stem, numbered_lines
@@ -36,9 +37,9 @@ def read_arff(
 ) -> Stream:
     r"""Read an ARFF file, plain or compressed with gzip, bzip2 or xz.
 
-    The first of these that exists gives the label columns: `labels`; `xml`; the number after `-C` in the relation's
-    name, as in MEKA (negative if the labels are the last columns); an XML file of the same name beside the file, as in
-    Mulan.
+    The first of these that exists gives the label columns: `labels`; `xml`; an XML file of the same name beside the
+    file, as in Mulan; the number after `-C` in the relation's name, as in MEKA (negative if the labels are the last
+    columns). If the last two do not agree, a warning says so.
 
     The stream is sparse if any row is. A nominal column with the values 0 and 1 is binary, and so is a numeric column
     of only 0 and 1; every other nominal column holds the indices of its values. A value that a sparse row leaves out is
@@ -104,18 +105,41 @@ def _label_columns(file: Path, header: Header, labels: LabelChoice | None, xml: 
     names = header.names()
     if labels is not None:
         return label_columns(names, labels, str(file))
+    if xml is not None:
+        return _named_columns(file, names, xml)
     beside = file.with_name(f"{bare_stem(file)}.xml")
-    if xml is None:
-        counted = header.meka_labels(str(file))
-        if counted is not None:
-            return counted
-        if not beside.is_file():
+    counted = header.meka_labels(str(file))
+    if not beside.is_file():
+        if counted is None:
             raise MarleneError(
                 f"{file}: nothing says which columns are labels: expected -C in the relation's name, "
                 f"a file {beside.name} beside it, or a choice of labels"
             )
-    chosen = xml or beside
-    return label_columns(names, label_names(chosen), f"{file} with {chosen}")
+        return counted
+    if counted is None:
+        return _named_columns(file, names, beside)
+    try:
+        named = _named_columns(file, names, beside)
+    except MarleneError as error:
+        _warn(f"{file}: -C in the relation's name says which columns are labels, because of the other file: {error}")
+        return counted
+    if named != counted:
+        _warn(
+            f"{file}: {beside.name} names {len(named)} labels, and they are taken; "
+            f"-C in the relation's name says {len(counted)} columns, and not the same ones"
+        )
+    return named
+
+
+def _named_columns(file: Path, names: Sequence[str], xml: Path) -> list[int]:
+    """Return the columns that a file of Mulan names; there, too, a quote may be written with a backslash."""
+    known = set(names)
+    chosen = [name if name in known else without_escapes(name) for name in label_names(xml)]
+    return label_columns(names, chosen, f"{file} with {xml}")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=2)
 
 
 def _new_rows(source: str, attributes: Sequence[Attribute], labels: Sequence[int]) -> ArffRows:
