@@ -42,6 +42,7 @@ def folder(tmp_path, monkeypatch):
     ]
     (tmp_path / "tickets.csv").write_text("\n".join(["age,colour,is_late,is_spam", *rows]) + "\n", encoding="utf-8")
     (tmp_path / "mail.csv").write_text("id,subject,created,tags\n1,My refund,2024-05-01,late|money\n", encoding="utf-8")
+    (tmp_path / "log.jsonl").write_text('{"size": 3, "from": {"age": 7}, "tags": ["late"]}\n', encoding="utf-8")
     (tmp_path / "enron.arff").write_text(
         "@relation 'enron: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@data\n" + "1,2\n0,1\n" * 5,
         encoding="utf-8",

@@ -19,6 +19,7 @@ from marlene.cli._compare import compare
 from marlene.cli._datasets import datasets
 from marlene.cli._generate import generate
 from marlene.cli._grid import grid
+from marlene.cli._inspect import inspect
 from marlene.cli._methods import methods
 from marlene.cli._reproduce import reproduce
 from marlene.cli._run import run
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, compare, datasets, methods, generate, grid, reproduce):
+for command in (run, inspect, compare, datasets, methods, generate, grid, reproduce):
     app.command()(command)
 
 

@@ -49,12 +49,16 @@ class Choices:
         """The kind of all others."""
         return self.kinds if isinstance(self.kinds, str) else self.others
 
+    def label_positions(self, table: RawTable) -> list[int]:
+        """Return the positions of the label columns of a table."""
+        return label_columns(table.names, self.labels, table.source)
+
 
 def table_to_stream(table: RawTable, choices: Choices, name: str) -> Stream:
     """Split a table into features and labels, and guess the kind of every column that is not told."""
     if not isinstance(choices.labels, int):
         refuse_duplicates(table.source, "columns", table.names)
-    of_labels = label_columns(table.names, choices.labels, table.source)
+    of_labels = choices.label_positions(table)
     dropped = set(matching_columns(table.names, choices.drop, table.source, DROPPED)) if choices.drop else set()
     inputs = [i for i in range(len(table.names)) if i not in dropped.union(of_labels)]
     wanted = _wanted(table, inputs, choices.named)

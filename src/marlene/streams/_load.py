@@ -130,19 +130,32 @@ def _table(
         chosen = _needed(labels, "a data frame")
         return frame_table(source, name or "frame"), chosen
     if _is_path(source):
-        if _in_catalogue(source):
+        reader = _reader(source)
+        if reader is None:
             return None
-        path = _existing(os.fspath(source))
-        suffix = _suffix(path)
-        if suffix == "arff" or suffix in SPARSE:
-            return None
-        if suffix not in TABLES:
-            raise MarleneError(f"{path}: expected the suffix {SUFFIXES}")
         chosen = _needed(labels, os.fspath(source))
-        return TABLES[suffix](path), chosen
+        return reader(Path(source)), chosen
     if isinstance(source, Iterable) and not isinstance(source, OTHERS) and not hasattr(source, "dtype"):
         return _dictionaries(source, labels, limit, name)
     return None
+
+
+def open_table(source: str) -> RawTable | None:
+    """Return the cells of a file that is a table; None for other files and for data sets of the catalogue."""
+    reader = _reader(source)
+    return None if reader is None else reader(Path(source))
+
+
+def _reader(source: str | os.PathLike[str]) -> Callable[[Path], RawTable] | None:
+    if _in_catalogue(source):
+        return None
+    path = _existing(os.fspath(source))
+    suffix = _suffix(path)
+    if suffix == "arff" or suffix in SPARSE:
+        return None
+    if suffix not in TABLES:
+        raise MarleneError(f"{path}: expected the suffix {SUFFIXES}")
+    return TABLES[suffix]
 
 
 def _dictionaries(
