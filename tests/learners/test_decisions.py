@@ -133,7 +133,7 @@ def blended(state, said, used, truth, out):
             out[t, q] = blended_vote(state, said[t], used, q)
         for q in range(truth.shape[1]):
             for k in range(len(used)):
-                count_error(state, k, q, said[t, k, q], truth[t, q])
+                count_error(state, k, q, said[t, k, q], truth[t, q], 1.0)
 
 
 def test_the_better_voice_counts_more():

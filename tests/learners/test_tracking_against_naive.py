@@ -83,23 +83,23 @@ class Twins:
         self.roles = set()
         self.predictions = set()
 
-    def learn(self, x, y, stream=None):
+    def learn(self, x, y, stream=None, w=1.0):
         """Learn an example; one of the target is predicted before."""
         found = self.predict(x) if stream is None and self.naive.streams[0].labels else None
         before = str(self.inputs.values), len(self.naive.streams[0].labels)
         row = self.inputs.of(x, learning=True)
         self.naive.add(stream, y)
-        self.model.learn_one(x, y, stream=stream)
+        self.model.learn_one(x, y, w=w, stream=stream)
         labels = self.naive.streams[self.naive.names.index(stream)].labels
         truth = [int(y.get(label, -1)) for label in labels]
         if stream is not None:
-            self.naive.learn_source(stream, row, truth)
+            self.naive.learn_source(stream, row, truth, w)
             self.compare_cuts(self.naive.names.index(stream))
             self.count(x)
             return
         if before != (str(self.inputs.values), len(labels)):
             found = None
-        self.naive.learn(row, truth, found)
+        self.naive.learn(row, truth, found, w)
         self.count(x)
         found = self.compare_cuts(0)
         assert list(self.model.thresholds().values()) == threshold_of(np.array(found)).tolist()
@@ -318,6 +318,20 @@ def test_numbers_texts_and_gaps(weighted):
     Y[450:] = Y[450:, ::-1]
     learn_all(twins, X[:100], truths(rng, Y[:100], "ax"), "old")
     learn_all(twins, X[100:], truths(rng, Y[100:], "ab"))
+    assert twins.compare()
+    assert len(twins.predictions) > 500
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_examples_of_different_weights(weighted):
+    rng = np.random.default_rng(7)
+    twins = Twins(weighted=weighted)
+    X, Y = words(rng, 900, 3)
+    Y[500:] = np.roll(Y[500:], 1, axis=1)
+    weights = rng.choice([0.25, 1.0, 1.75, 40.0], 900, p=[0.4, 0.3, 0.25, 0.05])
+    known = truths(rng, Y, "abc")
+    for t in range(900):
+        twins.learn(X[t], known[t], "old" if t < 80 else None, float(weights[t]))
     assert twins.compare()
     assert len(twins.predictions) > 500
 

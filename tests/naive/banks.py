@@ -97,15 +97,15 @@ class NaiveBayes:
         spread += self.pseudo * (all_variance + (all_mean - mean) ** 2)
         return mean, spread / n + SMALLEST_VARIANCE
 
-    def learn(self, row, y, weight, patience=1.0):
+    def learn(self, row, y, weight, patience=1.0, importance=1):
         row = {slot: x for slot, x in row.items() if not math.isnan(x)}
-        times = weight if self.weighted else 1
+        times = importance * (weight if self.weighted else 1)
         self.rows[y].append((row, times))
         self.examples[y] += times
-        self.weights[y] += weight
+        self.weights[y] += importance * weight
         for slot in row:
             self.present[y][slot] = self.present[y].get(slot, 0.0) + times
-            if not is_due(self.present[y][slot]):
+            if importance <= 1 and not is_due(self.present[y][slot]):
                 continue
             odds = [self.having(c, slot) / self.lacking(c, slot) for c in (0, 1)]
             self.gain[slot] = math.log(odds[1] / odds[0])

@@ -28,9 +28,9 @@ class Errors:
         other.sums, other.examples = list(self.sums), list(self.examples)
         return other
 
-    def count(self, said, y):
-        self.sums[y] = MEMORY * self.sums[y] + (said - y) ** 2
-        self.examples[y] = MEMORY * self.examples[y] + 1
+    def count(self, said, y, w=1):
+        self.sums[y] = MEMORY * self.sums[y] + w * (said - y) ** 2
+        self.examples[y] = MEMORY * self.examples[y] + w
 
     def weight(self):
         """Return how much the voice counts."""
@@ -59,14 +59,14 @@ class Cuts:
             int(not math.isnan(score) and bin_of(score) >= cut) for score, cut in zip(scores, self.cut, strict=True)
         ]
 
-    def learn(self, scores, truth):
+    def learn(self, scores, truth, w=1.0):
         sizes = [sum(y == c for y in truth) for c in (0, 1)]
         if sum(sizes) == 0:
             return
         for q, (score, y) in enumerate(zip(scores, truth, strict=True)):
             if y >= 0 and not math.isnan(score):
-                self.counts[q][y][bin_of(score)] += 1.0
-                self.shares[q][y][bin_of(score)] += 1.0 / sizes[y]
+                self.counts[q][y][bin_of(score)] += w
+                self.shares[q][y][bin_of(score)] += w / sizes[y]
         self.examples += 1
         if self.examples % EVERY == 0:
             self.choose()

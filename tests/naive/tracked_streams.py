@@ -39,13 +39,13 @@ class Stream:
         weights = {k: self.errors[q][k].weight() for k in self.kinds}
         return sum(weights[k] * said[k] for k in self.kinds) / sum(weights.values())
 
-    def learn(self, said, probabilities, truth):
+    def learn(self, said, probabilities, truth, w=1):
         for q, y in enumerate(truth):
             if y >= 0:
-                self.examples[q][y] += 1
+                self.examples[q][y] += w
                 for k in self.kinds:
-                    self.errors[q][k].count(said[q][k], y)
-        self.cuts.learn(probabilities, truth)
+                    self.errors[q][k].count(said[q][k], y, w)
+        self.cuts.learn(probabilities, truth, w)
 
     def class_weight(self, q, y):
         positive = (self.examples[q][1] + 1) / (sum(self.examples[q]) + 2)

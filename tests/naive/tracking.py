@@ -21,7 +21,7 @@ from marlene.kernels.tracking.inherit import (
     TAKEN_OVER,
     YOUNG_FOR,
 )
-from marlene.kernels.tracking.learn import SUREST, YOUNG_PATIENCE
+from marlene.kernels.tracking.learn import HEAVIEST, SUREST, YOUNG_PATIENCE
 from marlene.kernels.tracking.state import ALONE, BAYES, NAMESAKE, NOT_YET, SCOUTS, SEARCHING
 from marlene.kernels.tracking.weights import (
     BEHIND,
@@ -227,12 +227,12 @@ class Tracker:
                 mine[q][y] = [a + part * b for a, b in zip(mine[q][y], theirs[label][y], strict=True)]
         target.errors[q] = {k: errors.copy() for k, errors in source.errors[label].items()}
 
-    def learn_source(self, name, row, truth):
-        s = self.names.index(name)
+    def learn_source(self, name, row, truth, w=1):
+        s, self.importance = self.names.index(name), w
         stream = self.streams[s]
         odds = {(k, q): self.odds(k, (s, 1, q), row) for k in self.make for q in range(len(truth))}
         said = [{k: probability(odds[k, q]) for k in self.make} for q in range(len(truth))]
-        stream.learn(said, [stream.blend(q, said[q]) for q in range(len(truth))], truth)
+        stream.learn(said, [stream.blend(q, said[q]) for q in range(len(truth))], truth, w)
         stream.seen += 1
         if max(truth, default=-1) < 0:
             return
@@ -247,16 +247,17 @@ class Tracker:
             return
         model, weight = self.models[k, place], stream.class_weight(q, y)
         if k == BAYES:
-            model.learn(row, y, weight, YOUNG_PATIENCE if place[:2] == (TARGET, 1) else 1.0)
+            model.learn(row, y, weight, YOUNG_PATIENCE if place[:2] == (TARGET, 1) else 1.0, self.importance)
         else:
-            model.learn(row, min(weight, model.largest) * (probability(score) - y))
+            model.learn(row, self.importance * min(weight, model.largest) * (probability(score) - y))
 
-    def learn(self, row, truth, found=None):
+    def learn(self, row, truth, found=None, w=1):
         """Learn a row of the target; `found`: the probabilities to choose thresholds by, if not those voted here."""
         self.begin()
+        self.importance = w
         target, odds = self.streams[TARGET], self.all_odds(row)
         said, probabilities = self.vote(odds)
-        target.learn(said, probabilities if found is None else found, truth)
+        target.learn(said, probabilities if found is None else found, truth, w)
         if max(truth, default=-1) >= 0:
             for k in self.make:
                 scouts = self.find_scouts(k, odds)
@@ -281,15 +282,15 @@ class Tracker:
         """Return how far the weights of a label move; further at first if it is searched for."""
         target = self.streams[TARGET]
         larger = max(target.class_weight(q, 0), target.class_weight(q, 1))
-        step = RATE * target.class_weight(q, y) * min(1, LARGEST_CLASS_WEIGHT / larger)
+        step = RATE * target.class_weight(q, y) * min(1, LARGEST_CLASS_WEIGHT / larger) * min(self.importance, HEAVIEST)
         hasty = helped and self.began[q] == SEARCHING
         return step * (1 + HASTE / (1 + sum(target.examples[q]) / SEARCHED)) if hasty else step
 
     def own_bound(self, q, y):
         """Return the largest log odds of a label's own learner that count while the label is helped."""
         before = list(self.streams[TARGET].examples[q])
-        before[y] -= 1
-        return min(SUREST, math.log(1 + min(before)))
+        before[y] -= self.importance
+        return min(SUREST, math.log(1 + max(0, min(before))))
 
     def lift(self, k, q, least):
         """Let no weight of a label be below its floor."""

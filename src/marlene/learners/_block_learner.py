@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from river import base
 
 from marlene._common.errors import MarleneError
 from marlene.learners.input._labels import labels_of_block, labels_of_dict
+from marlene.learners.input._rows import repeated
 from marlene.learners.input._values import load_recoding
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 
 PLAIN_TRUTH = {bool, np.bool_}
+LARGEST_WEIGHT = 1e9
+"""The largest weight of an example. Sums of larger ones would be inexact."""
 
 
 class BlockLearner(base.MultiLabelClassifier):
@@ -32,6 +35,8 @@ class BlockLearner(base.MultiLabelClassifier):
     """
 
     _space: FeatureSpace
+    _weighs: ClassVar[bool] = False
+    """Whether examples may have other weights than 0 and 1; see `_run_weighted`."""
 
     @abstractmethod
     def _labels(self, stream: str | None) -> list[Hashable]:
@@ -48,6 +53,10 @@ class BlockLearner(base.MultiLabelClassifier):
     @abstractmethod
     def _predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of every row; NaN: no evidence."""
+
+    def _run_weighted(self, stream: str | None, rows: Rows, truth: Labels, weights: Floats) -> None:
+        """Learn rows of different weights, none 0."""
+        raise NotImplementedError
 
     def _decide(self, probabilities: Floats) -> Labels:
         """Return the predictions for P(label); NaN: no evidence."""
@@ -68,7 +77,9 @@ class BlockLearner(base.MultiLabelClassifier):
         self._space.declare(features, stream)
         self._add(stream, labels)
 
-    def learn_one(self, x: dict[Hashable, Any], y: dict[Hashable, bool], stream: str | None = None) -> None:
+    def learn_one(
+        self, x: dict[Hashable, Any], y: dict[Hashable, bool], w: float = 1.0, stream: str | None = None
+    ) -> None:
         """Learn one example.
 
         Parameters
@@ -78,10 +89,13 @@ class BlockLearner(base.MultiLabelClassifier):
             NaN is missing.
         y
             Labels; an absent label, or None, is unknown for this example.
+        w
+            The weight of the example: how much is learnt from it, and how much it counts where learning is judged. With
+            0 only the names of its features and labels become known. `Marlene` takes any weight, others only 0 and 1.
         stream
             Name of the source stream. Default: the target.
         """
-        known = self._labels(stream)
+        known, weights = self._labels(stream), self._checked_weights(w, 1)
         rows, additions = self._space.rows_of_dicts([x], learning=True)
         if x and not known:
             self._warn_of_strangers(x, stream)
@@ -90,7 +104,7 @@ class BlockLearner(base.MultiLabelClassifier):
         else:
             labels, truth = labels_of_dict(known, y)
         self._admit(stream, additions, labels)
-        self._run(stream, rows, truth, np.zeros((0, 0)))
+        self._learn_weighted(stream, rows, truth, weights)
 
     def predict_proba_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, dict[bool, float]]:  # noqa: ANN401
         """Return the probabilities of every target label; 0.5 without evidence."""
@@ -104,7 +118,7 @@ class BlockLearner(base.MultiLabelClassifier):
         predictions = self._decide(self._probabilities(rows))[0].astype(bool).tolist()
         return dict(zip(self._labels(None), predictions, strict=True))
 
-    def learn_many(self, X: Any, Y: Any, stream: str | None = None) -> None:  # noqa: ANN401 (array-likes)
+    def learn_many(self, X: Any, Y: Any, w: Any = 1.0, stream: str | None = None) -> None:  # noqa: ANN401 (array-likes)
         """Learn many examples, one after the other.
 
         Parameters
@@ -113,11 +127,12 @@ class BlockLearner(base.MultiLabelClassifier):
             A 2-D array, SciPy matrix or frame. Columns of a frame are features by name, others by position.
         Y
             A 2-D array or frame of 0 and 1; -1 or NaN: the label is unknown.
+        w
+            The weight of all examples, or one of each; see `learn_one`.
         stream
             Name of the source stream. Default: the target.
         """
-        rows, truth = self._take(X, Y, stream)
-        self._run(stream, rows, truth, np.zeros((0, 0)))
+        self._learn_weighted(stream, *self._take(X, Y, w, stream))
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, one example of the target after the other; return P(label) before learning."""
@@ -125,7 +140,7 @@ class BlockLearner(base.MultiLabelClassifier):
 
     def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Do the same as `test_then_train`; return P(label) and the predictions, both before learning."""
-        rows, truth = self._take(X, Y, None)
+        rows, truth, _ = self._take(X, Y, 1.0, None)
         probabilities = np.full((len(truth), len(self._labels(None))), 0.5)
         predictions = self._test(rows, truth, probabilities)
         return _without_gaps(probabilities), predictions
@@ -161,8 +176,38 @@ class BlockLearner(base.MultiLabelClassifier):
         self._predict(rows, probabilities)
         return probabilities
 
-    def _take(self, X: Any, Y: Any, stream: str | None) -> tuple[Rows, Labels]:  # noqa: ANN401
-        """Check a block and add its new features and labels."""
+    def _checked_weights(self, w: Any, count: int) -> Floats:  # noqa: ANN401 (array-like)
+        """Return the weights of examples."""
+        try:
+            weights = np.asarray(w, np.float64)
+        except (TypeError, ValueError):
+            raise MarleneError(f"w must be a number, or one for each example, not {w!r}") from None
+        if weights.ndim and weights.shape != (count,):
+            raise MarleneError(f"w has shape {weights.shape}, expected one weight for each of {count} examples")
+        wrong = weights[~((weights >= 0) & (weights <= LARGEST_WEIGHT))]
+        if wrong.size:
+            raise MarleneError(f"w must be from 0 to {LARGEST_WEIGHT:g}, not {wrong[0]:g}")
+        other = weights[(weights != 0) & (weights != 1)]
+        if other.size and not self._weighs:
+            raise MarleneError(
+                f"{type(self).__name__} takes no weights of examples: w must be 1 or 0, not {other[0]:g}"
+            )
+        return np.array(np.broadcast_to(weights, count))
+
+    def _learn_weighted(self, stream: str | None, rows: Rows, truth: Labels, weights: Floats) -> None:
+        """Learn rows, but those of weight 0."""
+        if not weights.all():
+            chosen = np.flatnonzero(weights)
+            rows, truth, weights = repeated(rows, chosen), truth[chosen], weights[chosen]
+            if not len(weights):
+                return
+        if (weights != 1.0).any():
+            self._run_weighted(stream, rows, truth, weights)
+        else:
+            self._run(stream, rows, truth, np.zeros((0, 0)))
+
+    def _take(self, X: Any, Y: Any, w: Any, stream: str | None) -> tuple[Rows, Labels, Floats]:  # noqa: ANN401
+        """Check a block and add its new features and labels; return it with the weights of its rows."""
         known = self._labels(stream)
         rows, additions = self._space.rows(X, stream, learning=True)
         if hasattr(X, "columns") and not known:
@@ -170,8 +215,9 @@ class BlockLearner(base.MultiLabelClassifier):
         labels, truth = labels_of_block(known, Y)
         if len(truth) != len(rows.starts) - 1:
             raise MarleneError(f"X has {len(rows.starts) - 1} rows, but Y has {len(truth)}")
+        weights = self._checked_weights(w, len(truth))
         self._admit(stream, additions, labels)
-        return rows, truth
+        return rows, truth, weights
 
     def _warn_of_strangers(self, names: Iterable[Hashable], stream: str | None, stacklevel: int = 4) -> None:
         names = list(names)

@@ -157,14 +157,19 @@ def bayes_learn(
     h: int,
     y: int,
     weight: float,
+    importance: float,
     patience: float,
 ) -> None:
-    """Train a classifier on a row of class y; `patience`: how much longer to keep sums over absent inputs."""
-    a, times = settings.smoothing, weight if settings.weighted else 1.0
+    """Train a classifier on a row of class y.
+
+    `weight` is that of the class, `importance` that of the example, `patience` says how much longer to keep sums over
+    absent inputs.
+    """
+    a, times = settings.smoothing, importance * (weight if settings.weighted else 1.0)
     if times == 0.0:
         return
     bank.examples[y, h] += times
-    bank.weights[y, h] += weight
+    bank.weights[y, h] += importance * weight
     n1, n0 = bank.examples[1, h], bank.examples[0, h]
     stored, common = 0, 0.0
     for j in range(rows.starts[row], rows.starts[row + 1]):
@@ -175,7 +180,7 @@ def bayes_learn(
         common += bank.present[slot, y, h]
         bank.present[slot, y, h] += times
         c1, c0 = bank.present[slot, 1, h], bank.present[slot, 0, h]
-        due = is_due(int(bank.present[slot, y, h]))
+        due = is_due(int(bank.present[slot, y, h])) or importance > 1.0
         if due:
             bank.gain[slot, h] = math.log((c1 + a) * (n0 - c0 + a) / ((c0 + a) * (n1 - c1 + a)))
         i = scales.numeric[slot]

@@ -77,7 +77,7 @@ def bank_train(bank: SimpleBank, rows: Rows, ids: Ints, truth: Ints, weights: In
     observe_row(bank.scales, rows, 0)
     if bank.which == BAYES:
         for k in range(len(ids)):
-            bayes_learn(bank.bayes, bank.bayes_settings, bank.scales, rows, 0, ids[k], truth[k], weights[k], 1.0)
+            bayes_learn(bank.bayes, bank.bayes_settings, bank.scales, rows, 0, ids[k], truth[k], weights[k], 1.0, 1.0)
         return
     slopes = np.zeros(len(score))
     for k in range(len(ids)):

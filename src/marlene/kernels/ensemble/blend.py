@@ -46,7 +46,7 @@ def blended_vote(state: Blend, said: Floats, used: Bools, q: int) -> float:
 
 
 @inlined
-def count_error(state: Blend, k: int, q: int, said: float, y: int) -> None:
-    """Take note of what a kind said of a label whose class is y."""
-    state.errors[k, q, y] = MEMORY * state.errors[k, q, y] + (said - y) ** 2
-    state.examples[k, q, y] = MEMORY * state.examples[k, q, y] + 1.0
+def count_error(state: Blend, k: int, q: int, said: float, y: int, weight: float) -> None:
+    """Take note of what a kind said of a label whose class is y, in an example of some weight."""
+    state.errors[k, q, y] = MEMORY * state.errors[k, q, y] + weight * (said - y) ** 2
+    state.examples[k, q, y] = MEMORY * state.examples[k, q, y] + weight

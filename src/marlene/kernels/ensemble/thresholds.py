@@ -79,8 +79,8 @@ def decide_row(state: Thresholds, scores: Floats, out: Labels) -> None:
 
 
 @subkernel
-def observe_scores(state: Thresholds, scores: Floats, truth: Labels) -> None:
-    """Count the scores of an example."""
+def observe_scores(state: Thresholds, scores: Floats, truth: Labels, weight: float) -> None:
+    """Count the scores of an example of some weight."""
     positives = negatives = 0.0
     for q in range(len(scores)):
         positives += 1.0 if truth[q] == 1 else 0.0
@@ -90,8 +90,8 @@ def observe_scores(state: Thresholds, scores: Floats, truth: Labels) -> None:
     for q in range(len(scores)):
         if truth[q] >= 0 and not math.isnan(scores[q]):
             b = bin_of(scores[q])
-            state.counts[q, truth[q], b] += 1.0
-            state.shares[q, truth[q], b] += 1.0 / (positives if truth[q] == 1 else negatives)
+            state.counts[q, truth[q], b] += weight
+            state.shares[q, truth[q], b] += weight / (positives if truth[q] == 1 else negatives)
 
 
 class _Pooled(NamedTuple):
@@ -201,10 +201,10 @@ def decide(state: Thresholds, scores: Floats, out: Labels) -> None:
 
 
 @subkernel
-def learn_scores(state: Thresholds, objective: Objective, scores: Floats, truth: Labels) -> None:
-    """Count the scores of an example; choose the cuts afresh if it is time."""
+def learn_scores(state: Thresholds, objective: Objective, scores: Floats, truth: Labels, weight: float) -> None:
+    """Count the scores of an example of some weight; choose the cuts afresh if it is time."""
     before = state.seen[0]
-    observe_scores(state, scores, truth)
+    observe_scores(state, scores, truth, weight)
     if state.seen[0] > before and state.seen[0] % EVERY == 0:
         choose_cuts(state, objective)
         for q in range(len(state.cut)):
@@ -219,4 +219,4 @@ def decide_and_learn(state: Thresholds, objective: Objective, scores: Floats, tr
     """Write the predictions of examples, and learn from each of them before the next."""
     for row in range(len(scores)):
         decide_row(state, scores[row], out[row])
-        learn_scores(state, objective, scores[row], truth[row])
+        learn_scores(state, objective, scores[row], truth[row], 1.0)

@@ -46,6 +46,8 @@ SUREST = math.log(0.995 / 0.005)
 """Log odds beyond which a vote counts no more in weights."""
 YOUNG_PATIENCE = 4.0
 """How much longer young learners keep their sums over absent inputs: they are many, and do not live long."""
+HEAVIEST = 1000.0
+"""The largest weight of an example that counts in the weights of candidates."""
 FAMILIAR = 0.7
 """The share of an example's inputs that a source must have met to say anything of it."""
 
@@ -134,10 +136,10 @@ def _learn_errors(streams: Streams, stream: int, kinds: Kinds, scratch: WorkSpac
     blend = Blend(streams.errors[stream], streams.counted[stream])
     for q in range(streams.labels[stream]):
         if truth[q] >= 0:
-            streams.examples[stream, q, truth[q]] += 1.0
+            streams.examples[stream, q, truth[q]] += scratch.importance[0]
             for k in range(KINDS):
                 if kinds.used[k]:
-                    count_error(blend, k, q, scratch.said[k, q], truth[q])
+                    count_error(blend, k, q, scratch.said[k, q], truth[q], scratch.importance[0])
 
 
 @inlined
@@ -154,8 +156,10 @@ def _decide(streams: Streams, probabilities: Floats, predictions: Labels) -> Non
 
 
 @subkernel
-def _learn_scores(streams: Streams, stream: int, objective: Objective, probabilities: Floats, truth: Labels) -> None:
-    learn_scores(_thresholds(streams, stream), objective, probabilities, truth)
+def _learn_scores(
+    streams: Streams, stream: int, objective: Objective, probabilities: Floats, truth: Labels, weight: float
+) -> None:
+    learn_scores(_thresholds(streams, stream), objective, probabilities, truth, weight)
 
 
 @subkernel
@@ -164,16 +168,21 @@ def _train(model: Model, stream: int, room: int, first: int, rows: Rows, row: in
     kinds, streams = model.kinds, model.streams
     scales, n_labels = scales_of(model.rooms, room), streams.labels[stream]
     patience = YOUNG_PATIENCE if room == TARGET and first == model.rooms.block else 1.0
-    slopes, score = model.scratch.slopes[:n_labels], model.scratch.score[LINEAR]
+    slopes, score, importance = (
+        model.scratch.slopes[:n_labels],
+        model.scratch.score[LINEAR],
+        model.scratch.importance[0],
+    )
     for q in range(n_labels):
         slopes[q] = 0.0
         if truth[q] < 0:
             continue
         weight = class_weight(streams.examples[stream, q, 0], streams.examples[stream, q, 1], truth[q])
         if kinds.used[LINEAR]:
-            slopes[q] = slope(kinds.linear_settings, _probability(score[first + q]), truth[q], weight)
+            slopes[q] = importance * slope(kinds.linear_settings, _probability(score[first + q]), truth[q], weight)
         if kinds.used[BAYES]:
-            bayes_learn(kinds.bayes, kinds.bayes_settings, scales, rows, row, first + q, truth[q], weight, patience)
+            y, h = truth[q], first + q
+            bayes_learn(kinds.bayes, kinds.bayes_settings, scales, rows, row, h, y, weight, importance, patience)
     if kinds.used[LINEAR]:
         linear_learn(kinds.linear, kinds.linear_settings, scales, rows, row, first, slopes)
 
@@ -225,8 +234,10 @@ def _moderate(streams: Streams, scratch: WorkSpace, k: int, q: int, y: int) -> N
 
     After n examples of the rarer class these are odds of 1 + n.
     """
-    negative, positive = streams.examples[TARGET, q, 0] - (1 - y), streams.examples[TARGET, q, 1] - y
-    bound = min(SUREST, math.log(1.0 + min(negative, positive)))
+    importance = scratch.importance[0]
+    negative = streams.examples[TARGET, q, 0] - importance * (1 - y)
+    positive = streams.examples[TARGET, q, 1] - importance * y
+    bound = min(SUREST, math.log(1.0 + max(0.0, min(negative, positive))))
     odds = min(max(scratch.score[k, q], -bound), bound)
     scratch.logs[k, y, q] = -math.log(1.0 + math.exp(-odds if y == 1 else odds))
 
@@ -246,7 +257,7 @@ def _step(model: Model, k: int, q: int, y: int, awake: int) -> float:
     if began == NAMESAKE or (began == SEARCHING and awake > 0):
         _moderate(streams, model.scratch, k, q, y)
         step *= _haste(negative + positive, began)
-    return step
+    return float(step * min(model.scratch.importance[0], HEAVIEST))
 
 
 @subkernel
@@ -340,6 +351,7 @@ def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Blo
     probabilities = np.empty(n_labels)
     while row < len(rows.starts) - 1 and clock[state.EVENTS] + KINDS * n_labels <= len(model.events):
         truth = block.truth[row]
+        model.scratch.importance[0] = block.weights[row]
         if clock[state.STALE]:
             begin(model)
             clock[state.STALE] = 0
@@ -349,7 +361,7 @@ def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Blo
                 block.probabilities[row, q] = probabilities[q]
             _decide(streams, probabilities, block.predictions[row])
         _learn_errors(streams, TARGET, model.kinds, model.scratch, truth)
-        _learn_scores(streams, TARGET, objective, probabilities, truth)
+        _learn_scores(streams, TARGET, objective, probabilities, truth, block.weights[row])
         if _is_any(truth, 0):  # of others nothing is learnt, not even of their inputs
             for k in range(KINDS):
                 if model.kinds.used[k]:
@@ -361,19 +373,22 @@ def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Blo
 
 
 @kernel
-def learn_source_rows(model: Model, objective: Objective, stream: int, rows: Rows, truth: Labels) -> None:
+def learn_source_rows(
+    model: Model, objective: Objective, stream: int, rows: Rows, truth: Labels, weights: Floats
+) -> None:
     """Learn rows of a source; its learners vote alone on them."""
     kinds, rooms, streams, scratch = model.kinds, model.rooms, model.streams, model.scratch
     n_labels, first = streams.labels[stream], state.source_column(rooms, stream, 0)
     probabilities = np.empty(n_labels)
     for row in range(len(rows.starts) - 1):
+        scratch.importance[0] = weights[row]
         _write_scores(kinds, rooms, stream, rows, row, scratch.score, first, rooms.first[stream + 1])
         for k in range(KINDS):
             for label in range(n_labels):
                 scratch.said[k, label] = _probability(scratch.score[k, first + label])
         _blend(streams, stream, kinds, scratch, probabilities)
         _learn_errors(streams, stream, kinds, scratch, truth[row])
-        _learn_scores(streams, stream, objective, probabilities, truth[row])
+        _learn_scores(streams, stream, objective, probabilities, truth[row], weights[row])
         if _is_any(truth[row], 0):
             _learn_source(model, stream, first, rows, row, truth[row])
         streams.seen[stream] += 1

@@ -178,6 +178,7 @@ class WorkSpace(NamedTuple):
     """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), for labels.
 
     `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and ln P(1) as they say it.
+    `importance`: the weight of the present example.
     """
 
     score: Floats
@@ -187,6 +188,7 @@ class WorkSpace(NamedTuple):
     lesson: Labels
     scouts: Ints
     guests: Floats
+    importance: Floats
 
 
 class Model(NamedTuple):
@@ -203,9 +205,10 @@ class Model(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Where the probabilities and the predictions of a block of rows go, and what is known of its labels."""
+    """Where the probabilities and predictions of a block of rows go, what is known of its labels, and its weights."""
 
     truth: Labels
+    weights: Floats
     probabilities: Floats
     predictions: Labels
 

@@ -11,6 +11,7 @@ import numpy as np
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene.banks import SIMPLE_BANKS, InputBank, MixedBank
+from marlene.kernels.tracking.state import Block
 from marlene.learners._saved import SavedLearner
 from marlene.learners.input._features import FeatureSpace
 from marlene.learners.marlene._decisions import make_objective
@@ -76,6 +77,7 @@ class Marlene(SavedLearner):
     """
 
     _method = "marlene"
+    _weighs = True
     _objects = ("base",)
 
     base: str | InputBank | MixedBank | Sequence[InputBank] = MIXED
@@ -103,11 +105,14 @@ class Marlene(SavedLearner):
         if probabilities.shape[1] > 0:
             self._test(rows, truth, probabilities)
         else:
-            self._tracker.learn(stream, rows, truth, *NO_ROWS)
+            self._run_weighted(stream, rows, truth, np.ones(len(truth)))
+
+    def _run_weighted(self, stream: str | None, rows: Rows, truth: Labels, weights: Floats) -> None:
+        self._tracker.learn(stream, rows, Block(truth, weights, *NO_ROWS))
 
     def _test(self, rows: Rows, truth: Labels, probabilities: Floats) -> Labels:
         predictions = np.zeros(probabilities.shape, np.int8)
-        self._tracker.learn(None, rows, truth, probabilities, predictions)
+        self._tracker.learn(None, rows, Block(truth, np.ones(len(truth)), probabilities, predictions))
         return predictions
 
     def _predict(self, rows: Rows, probabilities: Floats) -> None:

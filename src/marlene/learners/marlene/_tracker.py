@@ -295,22 +295,24 @@ class Tracker:
     def _scratch(self) -> WorkSpace:
         return new_scratch(int(self._first[-1]), self._streams.examples.shape[1], self._weights.log.shape[2])
 
-    def learn(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats, predictions: Labels) -> None:
+    def learn(self, stream: str | None, rows: Rows, block: Block) -> None:
         """Learn rows; before each row of the target write P(label) and the predictions, if there is room for them."""
-        truth = np.ascontiguousarray(truth)
+        block = block._replace(truth=np.ascontiguousarray(block.truth))
         number, start = self.names.index(stream), 0
         while True:
             stop = self.values.count(rows, start)
             part = slice(start, stop)
             inputs = self._inputs_of(cut_rows(rows, start, stop))
             if number:
-                learn_source_rows(self.model(), self._objective, number, inputs, truth[part])
+                learn_source_rows(self.model(), self._objective, number, inputs, block.truth[part], block.weights[part])
             else:
-                self._learn_target(inputs, Block(truth[part], probabilities[part], predictions[part]))
+                truth, weights, probabilities, predictions = block
+                part_of = Block(truth[part], weights[part], probabilities[part], predictions[part])
+                self._learn_target(inputs, part_of)
             for feature, value in self.values.decide():
                 self._forget(self.bank.input_of(feature, value))
             start = stop
-            if start >= len(truth):
+            if start >= len(block.truth):
                 return
 
     def _inputs_of(self, rows: Rows) -> Rows:

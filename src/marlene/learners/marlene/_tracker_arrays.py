@@ -110,6 +110,7 @@ def new_scratch(columns: int, labels: int, places: int) -> WorkSpace:
         lesson=np.zeros(labels, np.int8),
         scouts=np.zeros(SCOUTS, np.int64),
         guests=np.zeros((3, places)),
+        importance=np.ones(1),
     )
 
 
