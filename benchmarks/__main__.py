@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import arff, compilation, forest, learners, scaling
+from benchmarks import arff, compilation, forest, learners, reading, scaling
 from benchmarks._report import README, heading, summary
 
-BENCHMARKS = {"arff": arff, "forest": forest, "scaling": scaling, "learners": learners, "compilation": compilation}
+BENCHMARKS = {
+    "arff": arff,
+    "reading": reading,
+    "forest": forest,
+    "scaling": scaling,
+    "learners": learners,
+    "compilation": compilation,
+}
 
 
 def main(arguments: list[str] | None = None) -> None:

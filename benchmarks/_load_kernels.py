@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import pathlib
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -51,6 +53,14 @@ def load_marlene(learners: Any) -> None:  # noqa: ANN401
         bank.votes([])
 
 
+def load_readers(streams: Any) -> None:  # noqa: ANN401
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("a.jsonl", '{"a": "b", "y": 1}'), ("a.svm", "1 1:1")):
+            (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")
+        streams.load(f"{folder}/a.jsonl", labels="y", kinds={"a": "text"})
+        streams.load(f"{folder}/a.svm")
+
+
 PARTS = {
     "forest": ("marlene.trees", load_forest),
     "detectors": ("marlene.drift", load_detectors),
@@ -58,6 +68,7 @@ PARTS = {
     "BR- and BRPW-MARLENE": ("marlene.learners", load_learner),
     "ensembles": ("marlene.learners", load_ensembles),
     "Marlene": ("marlene.learners", load_marlene),
+    "readers": ("marlene.streams", load_readers),
 }
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from benchmarks._measure import Table
 
 OURS_USES = ("numpy", "scipy", "numba", "llvmlite")
-PEERS = ("river", "liac-arff")
+PEERS = ("river", "liac-arff", "orjson", "scikit-learn")
 README = Path(__file__).with_name("README.md")
 
 HEAD = """# Measurements
@@ -67,7 +67,14 @@ def surroundings() -> list[tuple[str, str]]:
     ]
     if hasattr(os, "getloadavg"):
         rows.insert(4, ("load before the run", f"{os.getloadavg()[0]:.1f} (one-minute average)"))
-    return rows + [(package, metadata.version(package)) for package in (*OURS_USES, *PEERS)]
+    return rows + [(package, _version(package)) for package in (*OURS_USES, *PEERS)]
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def heading() -> str:

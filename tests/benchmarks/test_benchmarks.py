@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import _measure, _report, arff, compilation, forest, learners, scaling
+from benchmarks import _measure, _report, arff, compilation, forest, learners, reading, scaling
 from benchmarks._measure import Bound, Table
 from marlene.streams import load
 
@@ -39,6 +39,25 @@ def test_reading(tmp_path):
     table = arff.read_table(file, rounds=1)
     check(table, n_rows=2, n_bounds=2)
     assert [row[:2] for row in table.rows] == [("marlene", 3), ("liac-arff", 3)]
+
+
+def test_reading_json_lines():
+    pytest.importorskip("orjson")
+    table = reading.json_table(rows=50, rounds=1)
+    check(table, n_rows=3, n_bounds=1)
+
+
+def test_reading_json_lines_without_orjson(monkeypatch):
+    monkeypatch.setattr(reading.importlib.util, "find_spec", lambda _: None)
+    assert "orjson is not installed" in str(reading.json_table(rows=50, rounds=1))
+
+
+def test_reading_svmlight():
+    check(reading.svmlight_table(rows=50, rounds=1), n_rows=2, n_bounds=1)
+
+
+def test_words_of_texts():
+    check(reading.text_table(rows=50, rounds=1), n_rows=2, n_bounds=1)
 
 
 def test_trees_on_yeast():

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.checks import whole_number
-from marlene.kernels.reading.words import Vocabulary, encode_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,6 +50,8 @@ class TextEncoder:
     """
 
     def __init__(self, *, pairs: bool = False, words: int = WORDS, shared: int = SHARED) -> None:
+        from marlene.kernels.reading.words import Vocabulary  # noqa: PLC0415 (Numba takes a while)
+
         self.pairs = pairs
         self.limit = whole_number(words, "the number of words", 1, 1 << 24)
         self.shared = whole_number(shared, "the number of shared columns", 0, 1 << 24)
@@ -81,6 +82,8 @@ class TextEncoder:
         return np.concatenate(starts), np.concatenate(parts)
 
     def _encode(self, texts: Sequence[str | None], learning: bool) -> tuple[Ints, Int32s]:
+        from marlene.kernels.reading.words import encode_words  # noqa: PLC0415
+
         codes, ends = _code_points(texts)
         room = (len(codes) + len(texts)) // 2 + 1
         starts = np.empty(len(texts) + 1, np.int64)

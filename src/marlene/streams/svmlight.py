@@ -10,8 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
-from marlene.kernels.reading.spans import count_signs
-from marlene.kernels.reading.svmlight import BAD_LABEL, BAD_VALUE, GOOD, LARGEST_INDEX, Entries, read_rows
 from marlene.streams._cells import as_text
 from marlene.streams._lines import bare_stem, whole_text
 from marlene.streams._matrix import inferred_kinds
@@ -21,8 +19,10 @@ from marlene.streams._truth import MOST_CELLS
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
     from marlene._common.files import AnyPath
+    from marlene.kernels.reading.svmlight import Entries
 
-AS_IN = f"as in 7:0.5, with a feature up to {LARGEST_INDEX}"
+MOST_FEATURES = 1 << 24
+AS_IN = f"as in 7:0.5, with a feature below {MOST_FEATURES}"
 _HEADER = re.compile(rb"[ \t]*(\d{1,10})[ \t]+(\d{1,10})[ \t]+(\d{1,10})[ \t]*(?:\r?\n|$)")
 
 
@@ -74,7 +74,7 @@ def read_svmlight(path: AnyPath, *, first: int | None = None, name: str | None =
         place = int(np.argmin(found.indices))
         raise MarleneError(f"{_where(found, place, text, path)}: feature 0, but the first feature is 1")
     width = sizes[1] if sizes else largest + 1 - first
-    if width > LARGEST_INDEX + 1:
+    if width > MOST_FEATURES:
         raise MarleneError(f"{path}, line 1: the header says {width} features, which are too many")
     if largest - first >= width:
         place = int(np.argmax(found.indices))
@@ -86,6 +86,9 @@ def read_svmlight(path: AnyPath, *, first: int | None = None, name: str | None =
 
 
 def _read(text: bytes, position: int, source: str) -> Entries:
+    from marlene.kernels.reading.spans import count_signs  # noqa: PLC0415 (Numba takes a while)
+    from marlene.kernels.reading.svmlight import BAD_LABEL, BAD_VALUE, GOOD, Entries, read_rows  # noqa: PLC0415
+
     data = np.frombuffer(text, np.uint8)
     lines, colons, commas, _ = count_signs(data)
     rows, entries, labels = lines + 1, colons, lines + 1 + commas
@@ -93,7 +96,7 @@ def _read(text: bytes, position: int, source: str) -> Entries:
     slow = np.empty((entries + labels, 3), np.int64)
     found = Entries(*ints, np.empty(entries), np.empty(rows + 1, np.int64), np.empty(labels), slow)
     counts = np.zeros(4, np.int64)
-    wrong, at = read_rows(data, position, found, counts)
+    wrong, at = read_rows(data, position, found, counts, MOST_FEATURES)
     count, used, labelled, slows = counts.tolist()
     if wrong != GOOD:
         word = re.split(rb"[\s#]", text[at : at + 60], maxsplit=1)[0][:40].decode(errors="replace")

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 GOOD, BAD_LABEL, BAD_INDEX, BAD_VALUE = range(4)
 """What is wrong with a row."""
-LARGEST_INDEX = (1 << 24) - 1
 
 
 class Entries(NamedTuple):
@@ -59,14 +58,14 @@ def leave_to_python(entries: Entries, counts: Ints, place: int, begin: int, end:
 
 
 @subkernel
-def read_entry(data: Codes, begin: int, colon: int, end: int, entries: Entries, counts: Ints) -> int:
+def read_entry(data: Codes, begin: int, colon: int, end: int, entries: Entries, counts: Ints, most: int) -> int:
     """Read a feature and its value; return what is wrong. A query number is left out."""
     if colon == begin + 3 and data[begin] == 113 and data[begin + 1] == 105 and data[begin + 2] == 100:
         return GOOD
     index = 0
     for place in range(begin, colon):
         index = 10 * index + int(data[place]) - 48
-        if not 48 <= data[place] <= 57 or index > LARGEST_INDEX:
+        if not 48 <= data[place] <= 57 or index >= most:
             return BAD_INDEX
     if colon == begin:
         return BAD_INDEX
@@ -83,7 +82,7 @@ def read_entry(data: Codes, begin: int, colon: int, end: int, entries: Entries, 
 
 
 @subkernel
-def read_row(data: Codes, at: int, stop: int, entries: Entries, counts: Ints) -> tuple[bool, int, int]:
+def read_row(data: Codes, at: int, stop: int, entries: Entries, counts: Ints, most: int) -> tuple[bool, int, int]:
     """Read a line up to its comment; return whether there is anything, what is wrong, and where."""
     anything = False
     while True:
@@ -97,7 +96,7 @@ def read_row(data: Codes, at: int, stop: int, entries: Entries, counts: Ints) ->
                 colon = at
             at += 1
         if colon >= 0:
-            wrong = read_entry(data, word, colon, at, entries, counts)
+            wrong = read_entry(data, word, colon, at, entries, counts, most)
             if wrong != GOOD:
                 return anything, wrong, word
         elif anything:  # labels come first
@@ -110,10 +109,10 @@ def read_row(data: Codes, at: int, stop: int, entries: Entries, counts: Ints) ->
 
 
 @kernel
-def read_rows(data: Codes, position: int, entries: Entries, counts: Ints) -> tuple[int, int]:
+def read_rows(data: Codes, position: int, entries: Entries, counts: Ints, most: int) -> tuple[int, int]:
     """Read all rows from a position on; return what is wrong, and where.
 
-    `counts` gets the numbers of rows, values, labels, and numbers that are left to Python.
+    `counts` gets the numbers of rows, values, labels, and numbers that are left to Python. Features are below `most`.
     """
     entries.starts[0] = 0
     entries.label_starts[0] = 0
@@ -125,7 +124,7 @@ def read_rows(data: Codes, position: int, entries: Entries, counts: Ints) -> tup
         stop = position
         while stop < line and data[stop] != 35:  # a comment
             stop += 1
-        anything, wrong, place = read_row(data, position, stop, entries, counts)
+        anything, wrong, place = read_row(data, position, stop, entries, counts, most)
         if wrong != GOOD:
             return wrong, place
         if anything:  # an empty line is no row
