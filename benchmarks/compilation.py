@@ -41,9 +41,10 @@ def cold_table(parts: Sequence[str], cache: str) -> Table:
     left_out = f"; not compiled, because nothing calls them: {', '.join(run['unused'])}" if run["unused"] else ""
     method = (
         "One process compiles, with an empty cache, all kernels behind the forest, every bank of drift detectors and "
-        f"the scores (together the engine), BR- and BRPW-MARLENE, the ensembles and the readers of files: "
-        f"{run['compiled']} functions that Python can call{left_out}. A run compiles only what its method needs. Imports, which took "
-        f"{run['seconds']['import']:.2f} s from the start of the process, come before the clock starts. One run."
+        "the scores (together the engine), BR- and BRPW-MARLENE, the ensembles and the readers of files: "
+        f"{run['compiled']} functions that Python can call{left_out}. A run compiles only what its method needs. "
+        f"Imports, which took {run['seconds']['import']:.2f} s from the start of the process, come before the clock "
+        "starts. One run."
     )
     engine = sum(run["seconds"][part] for part in ENGINE if part in parts)
     bounds = [Bound("compiling the engine", engine, COLD_SECONDS, "CPU s")] if len(parts) == len(PARTS) else []
