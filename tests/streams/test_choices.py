@@ -112,6 +112,27 @@ class TestKinds:
         with pytest.raises(MarleneError, match=r"row 0, column 'at': expected a date written as '%Y', found"):
             load(frame, labels="y", kinds={"at": "date:%Y"})
 
+    def test_numbers_as_dates(self, tmp_path):
+        frame = pl.DataFrame({"at": [1.5e12, None], "y": [0, 1]})
+        np.testing.assert_array_equal(load(frame, labels="y", kinds={"at": "date:ms"}).clock, [1.5e9, np.nan])
+        with pytest.raises(
+            MarleneError, match=r"row 0, column 'at': expected a date .*date:ms.*found 1\.5e\+12 seconds"
+        ):
+            load(frame, labels="y", kinds={"at": "date"})
+        path = tmp_path / "at.csv"
+        path.write_text("at,y\n1500000000000,1\n?,0\n")
+        np.testing.assert_array_equal(load(path, labels="y", kinds={"at": "date:ms"}).clock, [1.5e9, np.nan])
+        with pytest.raises(MarleneError, match=r"line 2, column 'at': expected a date .*found '1500000000000'"):
+            load(path, labels="y", kinds={"at": "date"})
+
+    def test_what_is_no_text(self):
+        frame = pl.DataFrame({"a": [None, b"bytes"], "y": [0, 1]})
+        with pytest.raises(MarleneError, match=r"row 1, column 'a': .* of type bytes; leave it out"):
+            load(frame, labels="y", kinds={"a": "text"})
+        numbers = pd.DataFrame({"a": [1.5, None, True, dt.date(2024, 5, 1), ["x", 7]], "y": [0, 1, 0, 1, 1]})
+        found = load(numbers, labels="y", kinds={"a": "text"})
+        assert names(found) == ["a: 1", "a: 5", "a: true", "a: 2024", "a: 05", "a: 01", "a: x", "a: 7"]
+
     def test_guesses_are_said(self, tmp_path):
         path = tmp_path / "many.csv"
         rows = "".join(f"my order {i},2024-01-01 {i % 24:02}:00,{i % 2}\n" for i in range(101))
@@ -218,6 +239,32 @@ class TestListsOfLabels:
         with pytest.raises(MarleneError, match=r"type list; leave it out .*read the items as words"):
             load(frame, labels="y")
         assert load(frame, labels="y", kinds={"words": "text"}).X.toarray().tolist() == [[1, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_dictionaries_in_pandas(missing):
+    cells = [{"age": 3, "name": {"first": "Ann"}}, missing]
+    stream = load(pd.DataFrame({"n": [1.5, 2], "who": cells, "y": [1, 0]}), labels="y")
+    assert [feature.name for feature in stream.features] == ["n", "who.age", "who.name.first"]
+    np.testing.assert_array_equal(stream.X, [[1.5, 3, 0], [2, np.nan, np.nan]])
+
+
+def test_declared_kinds_of_polars():
+    nothing = pl.Series([None, None], dtype=pl.Datetime)
+    frame = pl.DataFrame({"e": pl.Series(["1", "0"], dtype=pl.Enum(["0", "1"])), "at": nothing, "y": [1, 0]})
+    stream = load(frame, labels="y")
+    assert stream.features[0].kind == "nominal"
+    assert np.isnan(stream.clock).all()
+
+
+def test_no_dictionaries():
+    for nothing in ([], iter([])):
+        with pytest.raises(MarleneError, match="records: expected dictionaries, found none"):
+            load(nothing, labels="y")
+    with pytest.raises(MarleneError, match="cannot load a stream from dict"):
+        load({"a": [1]}, labels="a")
+    with pytest.raises(MarleneError, match="records, row 1: expected a dictionary, found int"):
+        load([{"a": 1}, 3], labels="a")
 
 
 def test_label_names_may_be_an_array():

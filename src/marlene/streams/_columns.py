@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.encoders import DATE_PARTS, TextEncoder, date_inputs, date_seconds, looks_like_date
-from marlene.streams._cells import DATES, MISSING, Coded, as_text, coded, is_absent, read_cell
+from marlene.encoders import DATE_PARTS, FARTHEST, TextEncoder, date_inputs, date_seconds, looks_like_date
+from marlene.streams._cells import DATES, MISSING, Coded, as_text, coded, is_absent, is_value, read_cell
 from marlene.streams._matrix import inferred_kinds
 from marlene.streams._stream import Feature
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Floats, Ints
 
 MANY_VALUES = 1000
+DATE_FORMS = "such as 2024-05-01T09:30, or seconds since 1970 (date:ms for milliseconds, date:%d.%m.%Y for other forms)"
 MANY_TEXTS = 100
 WORDS_OF_TEXT = 3
+UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6}
+"""How many of a unit are a second, for dates that are numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def part_of(table: RawTable, index: int, kind: str | None) -> Part:
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
         numbers = cells.astype(np.float64)
         if base == "date":
-            return _date(name, numbers)
+            return _date(name, _checked_seconds(table, name, numbers / UNITS.get(option, 1.0)))
         if base in {"", "numeric", "binary"}:
             return _numeric(table, name, numbers)
     column = coded(cells)
@@ -84,9 +87,11 @@ def part_of(table: RawTable, index: int, kind: str | None) -> Part:
     if base == "nominal":
         return _nominal(table, name, column)
     if base == "text":
-        return _text(name, column, option)._replace(guess=guess)
+        return _text(table, name, column, option)._replace(guess=guess)
     if base == "date":
-        return _date(name, _seconds(table, name, column, option or None))._replace(guess=guess)
+        unit = UNITS.get(option, 1.0)
+        form = None if option in UNITS else option or None
+        return _date(name, _seconds(table, name, column, form, unit))._replace(guess=guess)
     read = _read(table, name, column)
     for place, value in enumerate(read):
         if isinstance(value, str):
@@ -137,9 +142,14 @@ def _nominal(table: RawTable, name: str, column: Coded) -> Part:
     return Part([Feature(name, "nominal", tuple(values))], np.array(codes, dtype=np.float64)[column.codes])
 
 
-def _text(name: str, column: Coded, option: str) -> Part:
+def _text(table: RawTable, name: str, column: Coded, option: str) -> Part:
     encoder = TextEncoder(**text_options(option))
-    starts, columns = encoder.encode([_plain_text(cell) for cell in column.values])
+    try:
+        texts = [_plain_text(cell) for cell in column.values]
+    except TypeError:
+        _read(table, name, column)  # says which cell is neither a text nor a number
+        raise
+    starts, columns = encoder.encode(texts)
     # From different texts to rows.
     lengths = np.diff(starts)[column.codes]
     row_starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
@@ -171,24 +181,37 @@ def _plain_text(cell: Any) -> str | None:  # noqa: ANN401 (whatever a table hold
     if isinstance(cell, str):
         return None if cell.strip().lower() in MISSING else cell
     if isinstance(cell, tuple):
-        return " ".join(str(item) for item in cell if not is_absent(item))
-    return None if is_absent(cell) or cell != cell else str(cell)  # noqa: PLR0124 (true for NaN only)
+        return " ".join(filter(None, map(_plain_text, cell)))
+    if isinstance(cell, DATES):
+        return None if is_absent(cell) else str(cell)
+    return None if read_cell(cell) != read_cell(cell) else str(cell)
 
 
-def _seconds(table: RawTable, name: str, column: Coded, form: str | None) -> Floats:
+def _seconds(table: RawTable, name: str, column: Coded, form: str | None, unit: float) -> Floats:
     seconds = np.empty(len(column.values))
     for place, cell in enumerate(column.values):
         if is_absent(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING) or cell != cell:  # noqa: PLR0124
             seconds[place] = np.nan
             continue
+        number = isinstance(cell, int | float) or (isinstance(cell, str) and is_value(cell) and form is None)
         try:
-            seconds[place] = date_seconds(cell, form)
+            seconds[place] = date_seconds(float(cell) / unit if number else cell, form)
         except ValueError:
-            written = f"written as {form!r}" if form else "such as 2024-05-01 or 2024-05-01T09:30 (or date:%d.%m.%Y)"
+            written = f"written as {form!r}" if form else DATE_FORMS
             raise MarleneError(
                 f"{table.where(column.row(place))}, column {name!r}: expected a date {written}, found {cell!r}"
             ) from None
     return seconds[column.codes]
+
+
+def _checked_seconds(table: RawTable, name: str, seconds: Floats) -> Floats:
+    far = np.abs(seconds) > FARTHEST
+    if far.any():
+        row = int(np.argmax(far))
+        raise MarleneError(
+            f"{table.where(row)}, column {name!r}: expected a date {DATE_FORMS}, found {seconds[row]:g} seconds"
+        )
+    return seconds
 
 
 def _date(name: str, seconds: Floats) -> Part:

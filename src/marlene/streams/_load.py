@@ -167,6 +167,8 @@ def _dictionaries(
         first = list(itertools.islice(source, 1))
     elif isinstance(source, Sequence):
         first = list(source[:1])
+    if not first and isinstance(source, Iterator | Sequence):
+        raise MarleneError(f"{name or 'records'}: expected dictionaries, found none")
     if first and isinstance(first[0], Mapping):
         rows = itertools.chain(first, source) if isinstance(source, Iterator) else source
         return records_table(rows, limit, name or "records"), _needed(labels, "a list of dictionaries")
@@ -208,17 +210,18 @@ def _no_table(
             return read_svmlight(source, first=first)
     if isinstance(source, tuple) and len(source) == 2:
         return _from_arrays(source, labels, name or "arrays")
+    if not _is_path(source) and not isinstance(source, Stream):
+        raise MarleneError(
+            f"cannot load a stream from {type(source).__name__}: expected a name, a path, a data frame, a River data "
+            "set, a list of dictionaries or a pair of arrays"
+        )
     if labels is not None:
         what = source.lower() if _in_catalogue(source) else source if _is_path(source) else type(source).__name__
         raise MarleneError(f"labels= does not apply to {what}: its labels are known")
     if isinstance(source, str):
         return catalogue.read(source.lower(), progress=progress)
-    if isinstance(source, Stream):
-        return source
-    raise MarleneError(
-        f"cannot load a stream from {type(source).__name__}: expected a name, a path, a data frame, a River data "
-        "set, a list of dictionaries or a pair of arrays"
-    )
+    stream: Stream = source
+    return stream
 
 
 def _existing(text: str) -> Path:

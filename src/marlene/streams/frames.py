@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from marlene._common.extras import optional
 from marlene.streams._assemble import Choices, table_to_stream
 from marlene.streams._columns import RawTable
 from marlene.streams._lines import bare_stem, unreadable
+from marlene.streams.records import records_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,9 +141,9 @@ def _polars_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a polar
     series = [part for column in frame.get_columns() for part in _fields(column, column.name, polars)]
     declared: dict[int, str] = {}
     for i, (_, each) in enumerate(series):
-        if each.dtype in {polars.Categorical, polars.Enum}:
+        if isinstance(each.dtype, (polars.Categorical, polars.Enum)):
             declared[i] = "nominal"
-        elif each.dtype in {polars.Date, polars.Datetime}:
+        elif isinstance(each.dtype, (polars.Date, polars.Datetime)):
             declared[i] = "date"
 
     def column(i: int) -> Any:  # noqa: ANN401 (an array or a list)
@@ -148,7 +151,7 @@ def _polars_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a polar
         dtype = cells.dtype
         if dtype.is_numeric() or dtype == polars.Boolean:
             return cells.cast(polars.Float64).to_numpy()
-        if dtype in {polars.Date, polars.Datetime}:
+        if isinstance(dtype, (polars.Date, polars.Datetime)):
             return cells.cast(polars.Datetime("us")).to_physical().cast(polars.Float64).to_numpy() / MICRO
         if dtype == polars.Duration:
             return cells.dt.total_microseconds().cast(polars.Float64).to_numpy() / MICRO
@@ -169,25 +172,38 @@ def _fields(series: Any, name: str, polars: Any) -> list[tuple[str, Any]]:  # no
 
 
 def _pandas_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a pandas.DataFrame)
-    dtypes = list(frame.dtypes)
+    columns: list[tuple[str, Any]] = []
     declared: dict[int, str] = {}
-    for i, dtype in enumerate(dtypes):
-        if dtype.name == "category":
-            declared[i] = "nominal"
-        elif dtype.kind == "M":
-            declared[i] = "date"
-
-    def column(i: int) -> Any:  # noqa: ANN401 (an array or a list)
+    for i, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
         series = frame.iloc[:, i]
-        # Extension types (nullable integers, sparse columns) have a kind too; that of categorical ones is "O".
-        if dtypes[i].kind in "biuf":
-            return series.to_numpy(dtype=np.float64, na_value=np.nan)
-        if dtypes[i].kind in "mM":
-            return _seconds(series.to_numpy(dtype=f"{dtypes[i].kind}8[us]"))
-        return series.to_list()
+        if dtype.kind == "O" and any(isinstance(cell, Mapping) for cell in series):
+            cells = [{name: cell} for cell in series]
+            nested = records_table(cells, None, source)
+            columns += [(field, functools.partial(nested.column, j)) for j, field in enumerate(nested.names)]
+            continue
+        if dtype.name == "category":
+            declared[len(columns)] = "nominal"
+        elif dtype.kind == "M":
+            declared[len(columns)] = "date"
+        columns.append((str(name), functools.partial(_pandas_cells, series)))
+    return RawTable(
+        source=source,
+        names=[name for name, _ in columns],
+        rows=len(frame),
+        column=lambda i: columns[i][1](),
+        where=lambda row: f"{source}, row {row}",
+        declared=declared,
+    )
 
-    names = [str(name) for name in frame.columns]
-    return RawTable(source, names, len(frame), column, lambda row: f"{source}, row {row}", declared)
+
+def _pandas_cells(series: Any) -> Any:  # noqa: ANN401 (a pandas.Series; an array or a list)
+    # Extension types (nullable integers, sparse columns) have a kind too; that of categorical ones is "O".
+    kind = series.dtype.kind
+    if kind in "biuf":
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind in "mM":
+        return _seconds(series.to_numpy(dtype=f"{kind}8[us]"))
+    return series.to_list()
 
 
 def _seconds(times: Array) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -143,8 +144,8 @@ def _table(name: str, what: str, *groups: _Fields) -> RawTable:
 
 
 def _is_object(key: tuple[int, str], columns: Mapping[tuple[int, str], tuple[list[int], list[Any]]]) -> bool:
-    """Tell whether a column is None wherever it is no dictionary, and a dictionary somewhere."""
+    """Tell whether a column is missing wherever it is no dictionary, and a dictionary somewhere."""
     group, name = key
-    if any(cell is not None for cell in columns[key][1]):
+    if any(cell is not None and not (isinstance(cell, float) and math.isnan(cell)) for cell in columns[key][1]):
         return False
     return any(other.startswith(f"{name}.") and one == group for one, other in columns)
