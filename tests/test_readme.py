@@ -86,3 +86,11 @@ def test_a_piece_of_python_runs(folder, block, monkeypatch):
 
 def test_every_piece_of_python_is_found():
     assert len(BLOCKS) == TEXT.count("```python") == TEXT.count("```") // 2 > 0
+
+
+def test_the_numbers_of_predicted_labels_are_those_of_the_noise_floor():
+    page = Path(__file__).parents[1] / "docs" / "results" / "noise-floor.md"
+    measured = re.findall(r"([\w-]+) (\d+\.\d) for (\d+\.\d)", " ".join(page.read_text(encoding="utf-8").split()))
+    said = re.findall(r"([\w-]+) (\d+\.\d) for (\d+\.\d)", " ".join(TEXT.split()))
+    assert len(said) >= 2
+    assert {(name.lower(), *numbers) for name, *numbers in said} <= {tuple(cell) for cell in measured}

@@ -48,6 +48,7 @@ CHECKS = [
     if case[1].func.__name__ not in left_out
 ]
 
+GUESSES = ("majority", "prior", "coin")
 X = np.random.default_rng(0).normal(size=(300, 4))
 Y = (X[:, :3] + 0.3 * np.roll(X[:, :3], 1, axis=1) > 0.2).astype(int)
 
@@ -79,7 +80,7 @@ def test_it_is_the_learner(layout, method, learner, options):
     np.testing.assert_array_equal(whole.predict_proba(layout(X)), model.predict_proba(layout(X)))
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "majority"])
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in GUESSES])
 def test_every_method(method):
     model = clone(MarleneClassifier(method=method, seed=4, features="numeric"))
     plain = create(method, seed=4).clone(new_params={"features": "numeric"})
@@ -105,8 +106,9 @@ def test_the_default_is_the_default_method():
 
 
 def test_methods_that_are_no_estimators():
-    with pytest.raises(MarleneError, match="method majority cannot be an estimator of scikit-learn's"):
-        MarleneClassifier(method="majority").fit(X, Y)
+    for method in GUESSES:
+        with pytest.raises(MarleneError, match=f"method {method} cannot be an estimator of scikit-learn's"):
+            MarleneClassifier(method=method).fit(X, Y)
     with pytest.raises(MarleneError, match="there is no method 'ebx'"):
         MarleneClassifier(method="ebx").fit(X, Y)
 

@@ -16,7 +16,7 @@ from river import base, dummy, linear_model, naive_bayes
 
 from marlene._common.errors import MarleneError
 from marlene.evaluation import prequential
-from marlene.learners import METHODS, BinaryRelevance, Majority, create
+from marlene.learners import METHODS, BinaryRelevance, Guess, Majority, create
 from marlene.learners._methods import DEFAULT_METHOD
 from marlene.streams import Stream
 
@@ -59,6 +59,44 @@ def test_majority_takes_matrices_of_any_kind(layout):
     assert model.predict_many(X).tolist() == [[1, 0]] * 3
     assert model.predict_many(X).dtype == np.int8
     assert model.counts() == {"models": 2, "drifts": 0}
+
+
+@given(LABELS, st.lists(st.integers(0, 20), max_size=3), st.sampled_from(["coin", "prior"]), st.integers(0, 9))
+def test_guesses_are_the_same_in_blocks_and_after_a_restart(Y, cuts, how, seed):
+    one, many = Guess(how, seed), Guess(how, seed)
+    one.learn_many(np.zeros((0, 1)), Y[:0])
+    expected, found, probabilities = [], [], []
+    for row in Y:
+        expected.append(list(one.predict_one({}).values()))
+        assert one.predict_many(np.zeros((1, 1)))[0].tolist() == expected[-1]
+        one.learn_one({}, known(row))
+    for part in np.split(np.arange(len(Y)), sorted(min(cut, len(Y)) for cut in cuts)):
+        given_probabilities, guesses = many.decide_then_train(rows(Y[part]), Y[part])
+        found += guesses.tolist()
+        probabilities.append(given_probabilities)
+        many = Guess.from_state(*many.state())
+    assert found == expected
+    assert many.state()[0] == one.state()[0]
+    shares = Majority().test_then_train(rows(Y), Y)
+    np.testing.assert_array_equal(np.concatenate(probabilities), shares if how == "prior" else np.full(Y.shape, 0.5))
+
+
+@pytest.mark.parametrize(("how", "expected"), [("coin", [0.5, 0.5]), ("prior", [0.1, 0.8])])
+def test_guesses_are_as_frequent_as_they_should_be(how, expected):
+    Y = (np.random.default_rng(0).random((20_000, 2)) < [0.1, 0.8]).astype(np.int8)
+    guesses = Guess(how).decide_then_train(rows(Y), Y)[1]
+    np.testing.assert_allclose(guesses.mean(axis=0), expected, atol=0.015)
+    assert abs(np.corrcoef(guesses.T)[0, 1]) < 0.03
+    assert abs(np.corrcoef(guesses[1:, 0], guesses[:-1, 0])[0, 1]) < 0.03
+    assert abs(np.corrcoef(guesses[:, 0], Y[:, 0])[0, 1]) < 0.03
+    assert (guesses != Guess(how, seed=2).decide_then_train(rows(Y), Y)[1]).any()
+
+
+def test_guesses_that_are_refused():
+    with pytest.raises(MarleneError, match="how must be one of coin, prior, not 'dice'"):
+        Guess("dice")
+    with pytest.raises(MarleneError, match="seed must be a whole number"):
+        Guess(seed=-1)
 
 
 def test_ties_and_no_evidence_give_zero():

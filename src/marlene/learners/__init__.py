@@ -5,6 +5,7 @@ from marlene.learners.baselines._bagging import ADWINBagging, OnlineBagging
 from marlene.learners.baselines._binary_relevance import BinaryRelevance
 from marlene.learners.baselines._chain import ClassifierChain
 from marlene.learners.baselines._goowe import GOOWE
+from marlene.learners.baselines._guess import Guess
 from marlene.learners.baselines._majority import Majority
 from marlene.learners.baselines._multi_target import MultiTargetTree
 from marlene.learners.baselines._pruned_sets import PrunedSets
@@ -25,6 +26,7 @@ __all__ = [
     "BinaryRelevanceTrees",
     "ClassifierChain",
     "DecisionThresholds",
+    "Guess",
     "Majority",
     "Marlene",
     "Method",

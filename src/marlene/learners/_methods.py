@@ -15,6 +15,7 @@ from marlene.learners.baselines._bagging import ADWINBagging, OnlineBagging
 from marlene.learners.baselines._binary_relevance import BinaryRelevance
 from marlene.learners.baselines._chain import ClassifierChain
 from marlene.learners.baselines._goowe import GOOWE
+from marlene.learners.baselines._guess import COIN, PRIOR, Guess
 from marlene.learners.baselines._majority import Majority
 from marlene.learners.baselines._multi_target import MultiTargetTree
 from marlene.learners.baselines._pruned_sets import PrunedSets
@@ -130,6 +131,10 @@ def _ensemble(
     return Method(name, f"{said} of {of}", reference, build, options, **traits)
 
 
+def _guess(how: str) -> Callable[..., Guess]:
+    return lambda seed: Guess(how, seed)
+
+
 TRACKING = "naive Bayes and linear models, transfer by tracking, thresholds learnt online"
 USE = "all sub-classifiers vote on every label, weighted by use"
 PAIRS = "BR-MARLENE and a model of every pair of labels"
@@ -155,6 +160,8 @@ METHODS = {
         _ensemble("gops", "goowe", "pruned-sets", WEIGHTED, random=False),
         _ensemble("gort", "goowe", "multi-target", WEIGHTED, random=False),
         Method("majority", FREQUENT, "", lambda seed: Majority(), compared=False, random=False),  # noqa: ARG005
+        Method("prior", "a guess at each label with its share so far", "", _guess(PRIOR), compared=False),
+        Method("coin", "a toss of a coin for each label", "", _guess(COIN), compared=False),
     ]
 }
 """Every method by its name; `river:<dotted.Class>` comes on top of these."""

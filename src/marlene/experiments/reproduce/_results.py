@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.errors import MarleneError
 from marlene.experiments._store import DONE, ResultStore, number
 from marlene.experiments.reproduce._words import seeds_in_words
 
@@ -62,7 +63,14 @@ class Results:
 
     def values(self, run: Run, column: str, seeds: Collection[int] | None = None) -> list[float]:
         """Return a column for every seed (or for these)."""
-        return [number(row[column]) for row in self.rows(run, seeds)]
+        rows = self.rows(run, seeds)
+        for row in rows:
+            if column not in row:
+                raise MarleneError(
+                    f"{self._store.folder}: {row['title']} has no {column}: it was run by an earlier version; "
+                    "give another folder"
+                )
+        return [number(row[column]) for row in rows]
 
     def mean(self, run: Run, column: str, seeds: Collection[int] | None = None) -> float | None:
         """Return the mean of a column over all seeds (or these); None if there are none."""

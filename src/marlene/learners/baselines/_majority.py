@@ -84,10 +84,14 @@ class Majority(base.MultiLabelClassifier):
     def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
         """Return the learner whose `state` this is."""
         model = cls()
-        model._labels = list(header["labels"])
-        model._positive, model._seen = (np.array(arrays[name], np.int64) for name in ("positive", "seen"))
-        require(model._positive.shape == model._seen.shape == (len(model._labels),), "the counts")
+        model._restore(header, arrays)
         return model
+
+    def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Take over the labels and counts of a state."""
+        self._labels = list(header["labels"])
+        self._positive, self._seen = (np.array(arrays[name], np.int64) for name in ("positive", "seen"))
+        require(self._positive.shape == self._seen.shape == (len(self._labels),), "the counts")
 
     def _checked(self, X: Any, Y: Any) -> tuple[list[Hashable], Labels]:  # noqa: ANN401
         labels, truth = labels_of_block(self._labels, Y)
