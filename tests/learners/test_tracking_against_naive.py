@@ -12,7 +12,7 @@ from marlene.kernels.tracking.state import BAYES, LINEAR, NAMESAKE, SEARCHING
 from marlene.kernels.tracking.weights import PROVEN, PROVEN_NAMED
 from marlene.learners import Marlene
 from marlene.learners.input._values import DECISIVE
-from marlene.learners.marlene._decisions import OBJECTIVES, threshold_of
+from marlene.learners.marlene._decisions import AIMS, OBJECTIVES, threshold_of
 from marlene.learners.marlene._tracker import CANDIDATES, OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
 from tests.naive.banks import Logistic, NaiveBayes
 from tests.naive.tracking import Tracker
@@ -77,9 +77,8 @@ class Twins:
         self.model._tracker.candidates = candidates
         twins = {BAYES: NaiveBayes, LINEAR: Logistic}
         make = {bank.which: lambda scales, bank=bank: twins[bank.which](scales, **bank.settings()) for bank in banks}
-        parts = OBJECTIVES[objective] if isinstance(objective, str) else objective
         self.inputs = Inputs()
-        self.naive = Tracker(make, parts, SLOTS if transfer == "tracking" else 0, self.inputs.numeric, candidates)
+        self.naive = Tracker(make, objective, SLOTS if transfer == "tracking" else 0, self.inputs.numeric, candidates)
         self.roles = set()
         self.predictions = set()
 
@@ -89,20 +88,25 @@ class Twins:
         before = str(self.inputs.values), len(self.naive.streams[0].labels)
         row = self.inputs.of(x, learning=True)
         self.naive.add(stream, y)
+        events = list(self.model._tracker.events)
         self.model.learn_one(x, y, w=w, stream=stream)
+        number = self.naive.names.index(stream)
+        settled = self.cuts(number) if events == list(self.model._tracker.events) else None
         labels = self.naive.streams[self.naive.names.index(stream)].labels
         truth = [int(y.get(label, -1)) for label in labels]
         if stream is not None:
-            self.naive.learn_source(stream, row, truth, w)
-            self.compare_cuts(self.naive.names.index(stream))
+            self.naive.learn_source(stream, row, truth, settled, w)
+            assert self.naive.streams[number].cuts.cut == self.cuts(number)
             self.count(x)
             return
         if before != (str(self.inputs.values), len(labels)):
             found = None
-        self.naive.learn(row, truth, found, w)
+        self.naive.learn(row, truth, found, settled, w)
         self.count(x)
-        found = self.compare_cuts(0)
-        assert list(self.model.thresholds().values()) == threshold_of(np.array(found)).tolist()
+        cuts = self.cuts(0)
+        assert self.naive.streams[0].cuts.cut == cuts
+        if isinstance(self.model.objective, str) and self.model.objective in AIMS:
+            assert list(self.model.thresholds().values()) == threshold_of(np.array(cuts)).tolist()
         for q in range(len(labels)):
             self.roles |= {role for _, role, _, _ in self.naive.shares(q)}
 
@@ -111,24 +115,20 @@ class Twins:
             self.naive.forget(slot)
 
     def predict(self, x):
-        """Compare what both say of an example; return P(label) as Marlene says it."""
+        """Compare what both say of an example; return the scores as Marlene has them."""
         answer, predicted = self.model.predict_proba_one(x), self.model.predict_one(x)
-        expected, cuts = self.naive.predict(self.inputs.of(x, learning=False))
-        found = [p[True] for p in answer.values()]
+        found, probabilities = list(self.model.score_one(x).values()), [p[True] for p in answer.values()]
+        expected, decisions = self.naive.predict(self.inputs.of(x, learning=False))
         assert found == pytest.approx(expected, rel=1e-8, abs=1e-8)
-        assert list(predicted.values()) == cuts.decide(found)
+        assert probabilities == pytest.approx(decisions.probabilities(found), rel=1e-8, abs=1e-8)
+        assert list(predicted.values()) == decisions.decide(found, probabilities)
         self.predictions |= set(found)
         return found
 
-    def compare_cuts(self, number):
-        """Compare the cuts of a stream; two may be equally good but for the order in which numbers are added."""
-        cuts = self.naive.streams[number].cuts
-        found = self.model._tracker._streams.cut[number, : len(cuts.cut)].tolist()
-        for q, cut in enumerate(found):
-            if cut != cuts.cut[q]:
-                assert cuts.values[q][cut] == pytest.approx(cuts.values[q][cuts.cut[q]], rel=1e-9)
-                cuts.cut[q] = cut
-        return found
+    def cuts(self, number):
+        """Return the cuts of a stream as Marlene has them."""
+        n_labels = len(self.naive.streams[number].labels)
+        return self.model._tracker._streams.cut[number, :n_labels].tolist()
 
     def compare_lists(self):
         """Compare who is in the lists of candidates."""

@@ -6,7 +6,7 @@ A *place* says what a classifier is: (room, part, label), see `tests.naive.track
 import math
 
 from marlene.kernels.tracking.state import LEADERS
-from marlene.kernels.tracking.weights import BEHIND
+from marlene.kernels.tracking.weights import BEHIND, TEMPER
 from marlene.learners.marlene._tracker import NOT_YET
 
 TARGET = 0
@@ -39,7 +39,7 @@ class Weights:
         best = max(self.log[place] for place in heard)
         close = [place for place in sorted(heard, key=self.order) if self.log[place] > best - BEHIND]
         leaders = sorted(sorted(close, key=lambda place: -self.log[place])[:LEADERS], key=self.order)
-        weight = {place: math.exp(self.log[place] - best) for place in leaders}
+        weight = {place: math.exp(TEMPER * (self.log[place] - best)) for place in leaders}
         total = sum(weight.values())
         self.share = {place: weight[place] / total for place in leaders}
         self.total = best + math.log(total)

@@ -1,9 +1,9 @@
-"""Thresholds and blends in plain Python."""
+"""Blends, and thresholds of labels, in plain Python."""
 
 import math
 
+from marlene.kernels.decisions.cuts import BINS, BORROWED, EVERY, HYSTERESIS, KEPT, PRIOR, RARE, WIDEST
 from marlene.kernels.ensemble.blend import MEMORY, SHARPNESS, SMALLEST_ERROR
-from marlene.kernels.ensemble.thresholds import BINS, EVERY, KEPT, PRIOR, WIDEST
 from marlene.learners.marlene._decisions import FIRST_ERROR
 
 MIDDLE = BINS // 2
@@ -41,10 +41,11 @@ class Errors:
 class Cuts:
     """Thresholds of all labels: for each label and class the number, and the sum of shares, of scores in each bin."""
 
-    def __init__(self, n_labels, parts):
-        self.parts = parts
+    def __init__(self, n_labels, aims):
+        self.aims = aims
         self.cut, self.counts, self.shares = [], [], []
         self.examples = 0
+        self.rows, self.certain = 0.0, [0.0, 0.0]
         self.add_labels(n_labels)
 
     def add_labels(self, count):
@@ -59,51 +60,102 @@ class Cuts:
             int(not math.isnan(score) and bin_of(score) >= cut) for score, cut in zip(scores, self.cut, strict=True)
         ]
 
-    def learn(self, scores, truth, w=1.0):
+    def learn(self, scores, truth, settled=None, w=1.0):
+        """Count the scores of an example; `settled`: cuts to take over from a twin where ours are as good."""
         sizes = [sum(y == c for y in truth) for c in (0, 1)]
         if sum(sizes) == 0:
             return
+        if min(sizes) > 0:
+            self.rows += w
+            for y in (0, 1):
+                self.certain[y] += w * sizes[y] ** -1.5
         for q, (score, y) in enumerate(zip(scores, truth, strict=True)):
             if y >= 0 and not math.isnan(score):
                 self.counts[q][y][bin_of(score)] += w
                 self.shares[q][y][bin_of(score)] += w / sizes[y]
         self.examples += 1
         if self.examples % EVERY == 0:
-            self.choose()
+            if self.aims:
+                self.choose(1, settled)
             for bins in (bins for table in (*self.counts, *self.shares) for bins in table):
                 bins[:] = [KEPT * count for count in bins]
+            self.rows *= KEPT
+            self.certain = [KEPT * sum_ for sum_ in self.certain]
 
-    def right(self, table, cut, y):
-        """Return how much of class y a cut gets right."""
-        return sum(table[1][cut:]) if y else sum(table[0][:cut])
+    def priors(self):
+        """Return the pseudo-examples of a label in each bin, by class."""
+        found = []
+        for y in (0, 1):
+            flat = [PRIOR / MIDDLE if (b >= MIDDLE) == (y == 1) else 0.0 for b in range(BINS)]
+            smooth = [[count + more for count, more in zip(table[y], flat, strict=True)] for table in self.counts]
+            shapes = [[count / sum(bins) for count in bins] for bins in smooth]
+            mean = [sum(shape[b] for shape in shapes) / len(shapes) for b in range(BINS)]
+            found.append([more + BORROWED * part for more, part in zip(flat, mean, strict=True)])
+        return found
 
-    def prior(self, cut, y):
-        """Return how many of the pseudo-examples, spread evenly over their half, a cut gets right."""
-        return PRIOR * (min(BINS - cut, MIDDLE) if y else min(cut, MIDDLE)) / MIDDLE
+    def right(self, table, q, cut):
+        """Return how much of the negatives and of the positives of a label a cut gets right."""
+        return sum(table[q][0][:cut]), sum(table[q][1][cut:])
 
-    def overall(self, tables):
-        """Return what the present cuts get right of each class, and the G-Mean, over all labels."""
-        prior = PRIOR * len(self.cut)
-        right = [prior + sum(self.right(*pair, y) for pair in zip(tables, self.cut, strict=True)) for y in (0, 1)]
-        everything = [prior + sum(sum(table[y]) for table in tables) for y in (0, 1)]
-        return right, math.sqrt(right[0] / everything[0] * right[1] / everything[1])
+    def worth(self, aims, own, label, others, labels):
+        """Return the objective.
 
-    def choose(self):
-        (micro, micro_g), (shares, shares_g) = self.overall(self.counts), self.overall(self.shares)
-        self.values = []
-        """What each cut of each label would be worth."""
-        for q in range(len(self.cut)):
-            values = []
-            for cut in range(BINS + 1):
-                tn, tp = (self.right(self.counts[q], cut, y) + self.prior(cut, y) for y in (0, 1))
-                n, p = (sum(self.counts[q][y]) + PRIOR for y in (0, 1))
-                value = self.parts.get("macro", 0) / len(self.cut) * math.sqrt(max(tp, 0) / p * tn / n)
-                value += self.parts.get("micro", 0) * micro_g / 2 * (tp / micro[1] + tn / micro[0])
-                stn, stp = (self.right(self.shares[q], cut, y) for y in (0, 1))
-                value += self.parts.get("label_set", 0) * shares_g / 2 * (stp / shares[1] + stn / shares[0])
-                value += self.parts.get("f1", 0) * 2 * tp / (tp + n - tn + p)
-                value -= self.parts.get("false_positive", 0) * (n - tn)
-                value -= self.parts.get("false_negative", 0) * (p - tp)
-                values.append(value)
-            self.values.append(values)
-        self.cut = [max(range(BINS + 1), key=lambda cut: (values[cut], -abs(cut - MIDDLE))) for values in self.values]
+        `own`, `others`: what a label, and all others, get right of negatives and positives, as counts and as shares;
+        `label`, `labels`: how many the label, and all labels, have.
+        """
+        (tn, tp), (n, p) = own[0], label
+        value = aims.get("macro", 0) / len(self.cut) * math.sqrt(max(tp, 0) / p * tn / n)
+        value += aims.get("macro_f1", 0) / len(self.cut) * 2 * tp / (tp + n - tn + p)
+        (tn, tp), (stn, stp) = ([a + b for a, b in zip(*pair, strict=True)] for pair in zip(own, others, strict=True))
+        (n, p), (sn, sp) = labels
+        value += aims.get("micro", 0) * math.sqrt(tp / p * tn / n)
+        value += aims.get("micro_f1", 0) * 2 * tp / (tp + n - tn + p)
+        if aims.get("label_set", 0) and self.rows:
+            found = [max(stn / (sn + 1e-9), 0.0), max(stp / (sp + 1e-9), 0.0)]
+            certain = [sum_ / self.rows for sum_ in self.certain]
+            roots = [c * share + (1 - c) * math.sqrt(share) for c, share in zip(certain, found, strict=True)]
+            value += aims["label_set"] * roots[0] * roots[1]
+        return value
+
+    def values_of(self, q, counts):
+        """Return what each cut of a label is worth, all others as they are."""
+        tables, aims = (counts, self.shares), self.aims_of(q)
+        others = [
+            [sum(self.right(table, r, cut)[y] for r, cut in enumerate(self.cut) if r != q) for y in (0, 1)]
+            for table in tables
+        ]
+        labels = [[sum(sum(bins[y]) for bins in table) for y in (0, 1)] for table in tables]
+        label = [sum(counts[q][y]) for y in (0, 1)]
+        return [
+            self.worth(aims, [self.right(table, q, cut) for table in tables], label, others, labels)
+            for cut in range(BINS + 1)
+        ]
+
+    def aims_of(self, q):
+        """Return what counts for a label: the rarer it is, the less do measures over all labels, if its own count."""
+        positives, examples = sum(self.counts[q][1]) + 1, sum(map(sum, self.counts[q])) + 2
+        part = min(1.0, positives / examples / RARE) if self.aims.get("macro") else 1.0
+        return {name: weight * (part if name in ("micro", "label_set") else 1) for name, weight in self.aims.items()}
+
+    def choose(self, sweeps, settled=None):
+        prior = self.priors()
+        counts = [
+            [[count + more for count, more in zip(table[y], prior[y], strict=True)] for y in (0, 1)]
+            for table in self.counts
+        ]
+        for _ in range(sweeps):
+            before = list(self.cut)
+            for q, present in enumerate(before):
+                values = self.values_of(q, counts)
+                best = max(range(BINS + 1), key=lambda cut: (values[cut], -abs(cut - MIDDLE)))
+                gain = (values[best] - values[present]) * len(self.cut)
+                self.cut[q] = best if gain > HYSTERESIS else present
+                if settled is not None and self.cut[q] != settled[q]:
+                    # two may be equally good but for the order in which numbers are added, or a gain be just enough
+                    close = abs(values[settled[q]] - values[best]) < 1e-9 or (
+                        settled[q] == present and abs(gain - HYSTERESIS) < 1e-9
+                    )
+                    assert close, (q, self.cut[q], settled[q])
+                    self.cut[q] = settled[q]
+            if self.cut == before:
+                return

@@ -3,11 +3,12 @@
 import math
 
 from marlene.kernels.banks.naive_bayes import LARGEST
-from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking.learn import FAMILIAR
 from marlene.kernels.tracking.weights import GOOD
 from tests.naive.banks import Scales
-from tests.naive.decisions import Cuts, Errors
+from tests.naive.decisions import Errors
+from tests.naive.row_decisions import Decisions
 
 
 def probability(odds):
@@ -17,35 +18,35 @@ def probability(odds):
 class Stream:
     """What is known of the labels of a stream."""
 
-    def __init__(self, kinds, numeric, parts):
+    def __init__(self, kinds, numeric, objective, is_target):
         self.kinds = kinds
         self.labels = []
         self.seen = 0
-        self.examples = []
         self.errors = []
-        self.cuts = Cuts(0, parts)
+        self.is_target = is_target
+        self.decisions = Decisions(0, objective)
+        self.examples, self.cuts = self.decisions.examples, self.decisions.cuts
         self.scales = Scales(numeric)
         self.known = set()
         """The inputs of its own examples."""
 
     def add_label(self, name):
         self.labels.append(name)
-        self.examples.append([0, 0])
         self.errors.append({k: Errors() for k in self.kinds})
-        self.cuts.add_labels(1)
+        self.decisions.add_labels(1)
 
     def blend(self, q, said):
         """Return the mean of what kinds say, weighted by how small their errors were."""
         weights = {k: self.errors[q][k].weight() for k in self.kinds}
         return sum(weights[k] * said[k] for k in self.kinds) / sum(weights.values())
 
-    def learn(self, said, probabilities, truth, w=1):
+    def learn(self, said, scores, truth, settled, w):
+        """Learn from what kinds said of labels, and from their scores; `settled`, see `Cuts.learn`."""
         for q, y in enumerate(truth):
             if y >= 0:
-                self.examples[q][y] += w
                 for k in self.kinds:
                     self.errors[q][k].count(said[q][k], y, w)
-        self.cuts.learn(probabilities, truth, w)
+        self.decisions.learn(scores, truth, settled=settled, sets=self.is_target, w=w)
 
     def class_weight(self, q, y):
         positive = (self.examples[q][1] + 1) / (sum(self.examples[q]) + 2)

@@ -49,8 +49,8 @@ class Tracker:
     ----------
     make
         For each kind in use a function that returns an empty classifier over some scales.
-    parts
-        How much each measure counts in decisions.
+    objective
+        What decisions are to be good at.
     slots
         How many snapshots of each label are kept; none: nothing is taken from sources either.
     numeric
@@ -59,9 +59,9 @@ class Tracker:
         How many snapshots and learners of sources are candidates of a label at most.
     """
 
-    def __init__(self, make, parts, slots, numeric, limit):
-        self.make, self.parts, self.slots, self.numeric, self.limit = make, parts, slots, numeric, limit
-        self.streams, self.names = [Stream(make, numeric, parts)], [None]
+    def __init__(self, make, objective, slots, numeric, limit):
+        self.make, self.objective, self.slots, self.numeric, self.limit = make, objective, slots, numeric, limit
+        self.streams, self.names = [Stream(make, numeric, objective, is_target=True)], [None]
         self.models = {}
         """The classifier of each kind at each place."""
         self.weights = {}
@@ -74,7 +74,7 @@ class Tracker:
         """Add labels that are new to a stream."""
         if stream not in self.names:
             self.names.append(stream)
-            self.streams.append(Stream(self.make, self.numeric, self.parts))
+            self.streams.append(Stream(self.make, self.numeric, self.objective, is_target=False))
         s = self.names.index(stream)
         for name in labels:
             if name in self.streams[s].labels:
@@ -122,7 +122,7 @@ class Tracker:
         return {(k, h): 0.0 if self.is_asleep(h, row) else self.odds(k, h, row) for k, h in self.models}
 
     def vote(self, odds):
-        """Return what each kind says of each label, and P(label); log odds of 0 are no vote."""
+        """Return what each kind says of each label, and the scores; log odds of 0 are no vote."""
         target, said = self.streams[TARGET], []
         for q in range(len(target.labels)):
             said.append({})
@@ -141,9 +141,9 @@ class Tracker:
         return trial
 
     def predict(self, row):
-        """Return P(label) and the cuts for its predictions."""
+        """Return the scores, and what turns them into probabilities and predictions."""
         trial = self.ready()
-        return trial.vote(trial.all_odds(row))[1], trial.streams[TARGET].cuts
+        return trial.vote(trial.all_odds(row))[1], trial.streams[TARGET].decisions
 
     def same(self, s, q):
         """Return the label of a source that has the name of target label q, or None."""
@@ -218,21 +218,22 @@ class Tracker:
         return NAMESAKE
 
     def inherit_threshold(self, s, label, q, examples):
-        """Let a label have the cut and the errors of a source's label, and so many of its scores besides its own."""
+        """Let a label have the cut, line and errors of a source's label, and so many of its scores besides its own."""
         target, source = self.streams[TARGET], self.streams[s]
         part = min(1.0, examples / max(1.0, sum(map(sum, source.cuts.counts[label]))))
         target.cuts.cut[q] = source.cuts.cut[label]
         for mine, theirs in ((target.cuts.counts, source.cuts.counts), (target.cuts.shares, source.cuts.shares)):
             for y in (0, 1):
                 mine[q][y] = [a + part * b for a, b in zip(mine[q][y], theirs[label][y], strict=True)]
+        target.decisions.lines[q] = source.decisions.lines[label].copy(part)
         target.errors[q] = {k: errors.copy() for k, errors in source.errors[label].items()}
 
-    def learn_source(self, name, row, truth, w=1):
+    def learn_source(self, name, row, truth, settled, w=1):
         s, self.importance = self.names.index(name), w
         stream = self.streams[s]
         odds = {(k, q): self.odds(k, (s, 1, q), row) for k in self.make for q in range(len(truth))}
         said = [{k: probability(odds[k, q]) for k in self.make} for q in range(len(truth))]
-        stream.learn(said, [stream.blend(q, said[q]) for q in range(len(truth))], truth, w)
+        stream.learn(said, [stream.blend(q, said[q]) for q in range(len(truth))], truth, settled, w)
         stream.seen += 1
         if max(truth, default=-1) < 0:
             return
@@ -251,13 +252,13 @@ class Tracker:
         else:
             model.learn(row, self.importance * min(weight, model.largest) * (probability(score) - y))
 
-    def learn(self, row, truth, found=None, w=1):
-        """Learn a row of the target; `found`: the probabilities to choose thresholds by, if not those voted here."""
+    def learn(self, row, truth, found, settled, w=1):
+        """Learn a row of the target; `found`: the scores to decide by, if not those voted here."""
         self.begin()
         self.importance = w
         target, odds = self.streams[TARGET], self.all_odds(row)
-        said, probabilities = self.vote(odds)
-        target.learn(said, probabilities if found is None else found, truth, w)
+        said, scores = self.vote(odds)
+        target.learn(said, scores if found is None else found, truth, settled, w)
         if max(truth, default=-1) >= 0:
             for k in self.make:
                 scouts = self.find_scouts(k, odds)

@@ -12,7 +12,7 @@ from marlene.learners.baselines._pruned_sets import PrunedSets
 from marlene.learners.baselines._relevance import BinaryRelevanceTrees
 from marlene.learners.marlene._br_marlene import BRMarlene, BRResampled
 from marlene.learners.marlene._brpw_marlene import BRPWMarlene
-from marlene.learners.marlene._decisions import DecisionThresholds
+from marlene.learners.marlene._decisions import Decisions
 from marlene.learners.marlene._marlene import Marlene
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "BinaryRelevance",
     "BinaryRelevanceTrees",
     "ClassifierChain",
-    "DecisionThresholds",
+    "Decisions",
     "Guess",
     "Majority",
     "Marlene",

@@ -51,16 +51,20 @@ class BlockLearner(base.MultiLabelClassifier):
         """Learn rows. If `probabilities` has columns, write P(label) before each row; NaN: no evidence."""
 
     @abstractmethod
-    def _predict(self, rows: Rows, probabilities: Floats) -> None:
-        """Write P(label) of every row; NaN: no evidence."""
+    def _predict(self, rows: Rows, scores: Floats) -> None:
+        """Write the score of every label for every row, from 0 to 1; NaN: no evidence."""
 
     def _run_weighted(self, stream: str | None, rows: Rows, truth: Labels, weights: Floats) -> None:
         """Learn rows of different weights, none 0."""
         raise NotImplementedError
 
-    def _decide(self, probabilities: Floats) -> Labels:
-        """Return the predictions for P(label); NaN: no evidence."""
-        return (probabilities > 0.5).astype(np.int8)
+    def _calibrate(self, scores: Floats) -> Floats:
+        """Return P(label) for scores; NaN: no evidence."""
+        return scores
+
+    def _decide(self, scores: Floats) -> Labels:
+        """Return the predictions for scores; NaN: no evidence."""
+        return (scores > 0.5).astype(np.int8)
 
     def _test(self, rows: Rows, truth: Labels, probabilities: Floats) -> Labels:
         """Learn rows of the target; write P(label), and return the predictions, before each row."""
@@ -109,13 +113,13 @@ class BlockLearner(base.MultiLabelClassifier):
     def predict_proba_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, dict[bool, float]]:  # noqa: ANN401
         """Return the probabilities of every target label; 0.5 without evidence."""
         rows, _additions = self._space.rows_of_dicts([x], learning=False)
-        probabilities = _without_gaps(self._probabilities(rows))[0].tolist()
+        probabilities = _without_gaps(self._calibrate(self._scores(rows)))[0].tolist()
         return {label: {False: 1 - p, True: p} for label, p in zip(self._labels(None), probabilities, strict=True)}
 
     def predict_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, bool]:  # noqa: ANN401
         """Return the prediction of every target label; False without evidence."""
         rows, _additions = self._space.rows_of_dicts([x], learning=False)
-        predictions = self._decide(self._probabilities(rows))[0].astype(bool).tolist()
+        predictions = self._decide(self._scores(rows))[0].astype(bool).tolist()
         return dict(zip(self._labels(None), predictions, strict=True))
 
     def learn_many(self, X: Any, Y: Any, w: Any = 1.0, stream: str | None = None) -> None:  # noqa: ANN401 (array-likes)
@@ -147,9 +151,9 @@ class BlockLearner(base.MultiLabelClassifier):
 
     def decide_many(self, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Return P(label) and the predictions (examples × target labels)."""
-        probabilities = self._probabilities(self._space.rows(X, None, learning=False)[0])
-        predictions = self._decide(probabilities)
-        return _without_gaps(probabilities), predictions
+        scores = self._scores(self._space.rows(X, None, learning=False)[0])
+        predictions = self._decide(scores)
+        return _without_gaps(self._calibrate(scores)), predictions
 
     def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
         """Return P(label) (examples × target labels)."""
@@ -171,10 +175,10 @@ class BlockLearner(base.MultiLabelClassifier):
     def _load_rare_kernels(self) -> None:
         """Load the kernels that a first few examples do not call; `self` is a trial with labels 0 and 1."""
 
-    def _probabilities(self, rows: Rows) -> Floats:
-        probabilities = np.full((len(rows.starts) - 1, len(self._labels(None))), 0.5)
-        self._predict(rows, probabilities)
-        return probabilities
+    def _scores(self, rows: Rows) -> Floats:
+        scores = np.full((len(rows.starts) - 1, len(self._labels(None))), 0.5)
+        self._predict(rows, scores)
+        return scores
 
     def _checked_weights(self, w: Any, count: int) -> Floats:  # noqa: ANN401 (array-like)
         """Return the weights of examples."""

@@ -10,7 +10,8 @@ import numpy as np
 from marlene.kernels.banks.linear import linear_clear, linear_copy
 from marlene.kernels.banks.naive_bayes import bayes_clear, bayes_copy
 from marlene.kernels.compile import inlined, kernel, subkernel
-from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.decisions.calibration import CURVE, LINE
+from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.lists import first_guest, is_pooled, join, learner_place, offer, place_of
 from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, NOT_YET, OWN_PLACE, TARGET, YOUNG_PLACE
@@ -19,7 +20,7 @@ from marlene.kernels.tracking.weights import BEHIND, OWN_PRIOR, SHARE, YOUNG_PRI
 if TYPE_CHECKING:
     from marlene.kernels.tracking.state import Growth, Kinds, Model, Rooms, Streams, Weights
 
-TAKEN_OVER = 0.9
+TAKEN_OVER = 0.75
 """The share of the weight from which on a label inherits."""
 KEPT_POSITIVES = 100.0
 """How many positive examples of a snapshot's naive Bayes count at most."""
@@ -69,13 +70,15 @@ def _withdraw(weights: Weights, rooms: Rooms, k: int, q: int, place: int) -> Non
 
 @subkernel
 def inherit_threshold(streams: Streams, stream: int, label: int, q: int, examples: float) -> None:
-    """Let a target label have the cut, the errors of both kinds, and so many scores of a source's label."""
+    """Let a target label have the cut, the line, the errors of both kinds, and so many scores of a source's label."""
     total = 0.0
     for y in range(2):
         for b in range(BINS):
             total += streams.counts[stream, label, y, b]
     part = min(1.0, examples / max(1.0, total))
     streams.cut[TARGET, q] = streams.cut[stream, label]
+    for i in range(LINE):
+        streams.lines[TARGET, q, i] = (part if i >= CURVE else 1.0) * streams.lines[stream, label, i]
     for y in range(2):
         for b in range(BINS):
             streams.counts[TARGET, q, y, b] += part * streams.counts[stream, label, y, b]

@@ -11,10 +11,11 @@ from marlene.kernels.banks.linear import linear_learn, linear_scores, slope
 from marlene.kernels.banks.naive_bayes import LARGEST, bayes_learn, bayes_scores
 from marlene.kernels.banks.scales import observe_row
 from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.decisions.decide import learn_scores
 from marlene.kernels.ensemble.blend import Blend, blended_vote, count_error
-from marlene.kernels.ensemble.thresholds import Thresholds, decide_row, learn_scores
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.begin import begin
+from marlene.kernels.tracking.decisions import calibrate_labels, cuts_of, decide_labels, learn_labels
 from marlene.kernels.tracking.inherit import (
     has_had_its_time,
     inherit,
@@ -38,7 +39,7 @@ from marlene.kernels.tracking.weights import (
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
-    from marlene.kernels.ensemble.thresholds import Objective
+    from marlene.kernels.decisions.decide import Objective
     from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import Block, Kinds, Model, Rooms, Streams, Weights, WorkSpace
 
@@ -106,8 +107,8 @@ def _is_familiar(rooms: Rooms, room: int, rows: Rows, row: int) -> bool:
 
 
 @subkernel
-def _vote(model: Model, rows: Rows, row: int, probabilities: Floats) -> None:
-    """Write P(label) of every target label; NaN without any evidence."""
+def _vote(model: Model, rows: Rows, row: int, scores: Floats) -> None:
+    """Write the score of every target label: P(label) for equal priors of both classes."""
     kinds, rooms, scratch, streams = model.kinds, model.rooms, model.scratch, model.streams
     for room in range(len(rooms.first) - 1):
         first, stop = rooms.first[room], rooms.first[room + 1]
@@ -121,14 +122,14 @@ def _vote(model: Model, rows: Rows, row: int, probabilities: Floats) -> None:
     for k in range(KINDS):
         if kinds.used[k]:
             _mixed_votes(model.weights, scratch.score[k], k, scratch.said[k, :n_labels])
-    _blend(streams, TARGET, kinds, scratch, probabilities)
+    _blend(streams, TARGET, kinds, scratch, scores)
 
 
 @subkernel
-def _blend(streams: Streams, stream: int, kinds: Kinds, scratch: WorkSpace, probabilities: Floats) -> None:
+def _blend(streams: Streams, stream: int, kinds: Kinds, scratch: WorkSpace, scores: Floats) -> None:
     blend = Blend(streams.errors[stream], streams.counted[stream])
     for q in range(streams.labels[stream]):
-        probabilities[q] = blended_vote(blend, scratch.said, kinds.used, q)
+        scores[q] = blended_vote(blend, scratch.said, kinds.used, q)
 
 
 @subkernel
@@ -140,26 +141,6 @@ def _learn_errors(streams: Streams, stream: int, kinds: Kinds, scratch: WorkSpac
             for k in range(KINDS):
                 if kinds.used[k]:
                     count_error(blend, k, q, scratch.said[k, q], truth[q], scratch.importance[0])
-
-
-@inlined
-def _thresholds(streams: Streams, stream: int) -> Thresholds:
-    n = streams.labels[stream]
-    return Thresholds(
-        streams.counts[stream, :n], streams.shares[stream, :n], streams.cut[stream, :n], streams.judged[stream]
-    )
-
-
-@subkernel
-def _decide(streams: Streams, probabilities: Floats, predictions: Labels) -> None:
-    decide_row(_thresholds(streams, TARGET), probabilities, predictions)
-
-
-@subkernel
-def _learn_scores(
-    streams: Streams, stream: int, objective: Objective, probabilities: Floats, truth: Labels, weight: float
-) -> None:
-    learn_scores(_thresholds(streams, stream), objective, probabilities, truth, weight)
 
 
 @subkernel
@@ -335,10 +316,10 @@ def begin_labels(model: Model) -> None:
 
 
 @kernel
-def predict_rows(model: Model, rows: Rows, probabilities: Floats) -> None:
-    """Write P(label) of every target label for every row."""
+def predict_rows(model: Model, rows: Rows, scores: Floats) -> None:
+    """Write the score of every target label for every row."""
     for row in range(len(rows.starts) - 1):
-        _vote(model, rows, row, probabilities[row])
+        _vote(model, rows, row, scores[row])
 
 
 @kernel
@@ -347,21 +328,22 @@ def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Blo
 
     The kernel stops before a row when there may be no room for its events.
     """
-    streams, clock, n_labels = model.streams, model.clock, model.streams.labels[TARGET]
-    probabilities = np.empty(n_labels)
+    streams, clock, n_labels, work = model.streams, model.clock, model.streams.labels[TARGET], model.scratch.choice
+    scores, probabilities = model.scratch.scores[:n_labels], np.empty(n_labels)
     while row < len(rows.starts) - 1 and clock[state.EVENTS] + KINDS * n_labels <= len(model.events):
         truth = block.truth[row]
         model.scratch.importance[0] = block.weights[row]
         if clock[state.STALE]:
             begin(model)
             clock[state.STALE] = 0
-        _vote(model, rows, row, probabilities)
+        _vote(model, rows, row, scores)
+        calibrate_labels(streams, TARGET, scores, probabilities)
         if len(block.probabilities) > 0:
             for q in range(n_labels):
                 block.probabilities[row, q] = probabilities[q]
-            _decide(streams, probabilities, block.predictions[row])
+            decide_labels(streams, model.sets, objective, scores, probabilities, block.predictions[row], work)
+        learn_labels(streams, model.sets, objective, scores, probabilities, truth, block.weights[row], work)
         _learn_errors(streams, TARGET, model.kinds, model.scratch, truth)
-        _learn_scores(streams, TARGET, objective, probabilities, truth, block.weights[row])
         if _is_any(truth, 0):  # of others nothing is learnt, not even of their inputs
             for k in range(KINDS):
                 if model.kinds.used[k]:
@@ -372,25 +354,32 @@ def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Blo
     return row
 
 
+@subkernel
+def _test_source(model: Model, objective: Objective, stream: int, rows: Rows, row: int, truth: Labels) -> None:
+    """Let the learners of a source vote alone on a row, and learn lines, cuts and errors from that."""
+    streams, scratch, n_labels = model.streams, model.scratch, model.streams.labels[stream]
+    first, scores, probabilities = state.source_column(model.rooms, stream, 0), scratch.scores, scratch.slopes
+    _write_scores(model.kinds, model.rooms, stream, rows, row, scratch.score, first, model.rooms.first[stream + 1])
+    for k in range(KINDS):
+        for label in range(n_labels):
+            scratch.said[k, label] = _probability(scratch.score[k, first + label])
+    _blend(streams, stream, model.kinds, scratch, scores[:n_labels])
+    calibrate_labels(streams, stream, scores[:n_labels], probabilities[:n_labels])
+    lines, weight, work = streams.lines[stream], scratch.importance[0], scratch.choice
+    learn_scores(cuts_of(streams, stream), lines, objective, scores[:n_labels], probabilities, truth, weight, work)
+    _learn_errors(streams, stream, model.kinds, scratch, truth)
+
+
 @kernel
 def learn_source_rows(
     model: Model, objective: Objective, stream: int, rows: Rows, truth: Labels, weights: Floats
 ) -> None:
     """Learn rows of a source; its learners vote alone on them."""
-    kinds, rooms, streams, scratch = model.kinds, model.rooms, model.streams, model.scratch
-    n_labels, first = streams.labels[stream], state.source_column(rooms, stream, 0)
-    probabilities = np.empty(n_labels)
     for row in range(len(rows.starts) - 1):
-        scratch.importance[0] = weights[row]
-        _write_scores(kinds, rooms, stream, rows, row, scratch.score, first, rooms.first[stream + 1])
-        for k in range(KINDS):
-            for label in range(n_labels):
-                scratch.said[k, label] = _probability(scratch.score[k, first + label])
-        _blend(streams, stream, kinds, scratch, probabilities)
-        _learn_errors(streams, stream, kinds, scratch, truth[row])
-        _learn_scores(streams, stream, objective, probabilities, truth[row], weights[row])
+        model.scratch.importance[0] = weights[row]
+        _test_source(model, objective, stream, rows, row, truth[row])
         if _is_any(truth[row], 0):
-            _learn_source(model, stream, first, rows, row, truth[row])
-        streams.seen[stream] += 1
-    streams.learnt[stream] = True
+            _learn_source(model, stream, state.source_column(model.rooms, stream, 0), rows, row, truth[row])
+        model.streams.seen[stream] += 1
+    model.streams.learnt[stream] = True
     model.clock[state.STALE] = 1

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Bools, Floats, Ints, Labels
     from marlene.kernels.banks.linear import Linear, LinearSettings
     from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
+    from marlene.kernels.decisions.label_sets import LabelSets
 
 KINDS = 2
 BAYES, LINEAR = range(KINDS)
@@ -90,8 +91,10 @@ class Streams(NamedTuple):
         Negative and positive examples (streams × labels × 2).
     errors, counted
         `Blend` of each stream (streams × kinds × labels × 2).
-    counts, shares, cut, judged
-        `Thresholds` of each stream.
+    counts, shares, cut, rows, judged
+        `Cuts` of each stream.
+    lines
+        How probabilities follow from scores, see `calibration` (streams × labels × numbers).
     same
         For every stream and target label the stream's label of the same name, -1 if there is none.
     trust
@@ -108,7 +111,9 @@ class Streams(NamedTuple):
     counts: Floats
     shares: Floats
     cut: Ints
+    rows: Floats
     judged: Ints
+    lines: Floats
     same: Ints
     trust: Floats
     learnt: Bools
@@ -127,7 +132,7 @@ class Weights(NamedTuple):
     pool
         The columns that are, or were, to be candidates of all labels: snapshots, and learners of sources.
     total
-        The logarithm of the sum of the leaders' weights.
+        The logarithm of the leaders' weight: of the best, plus that of the sum of their says (see `TEMPER`).
     leaders, leader, share
         How many leaders there are, their columns and their shares of the weight.
     began
@@ -177,13 +182,15 @@ class Growth(NamedTuple):
 class WorkSpace(NamedTuple):
     """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), for labels.
 
-    `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and ln P(1) as they say it.
-    `importance`: the weight of the present example.
+    `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and ln P(1) as they say it. `said`: what kinds
+    say of labels; `scores`: the same blended; `choice`: for decisions; `importance`: the weight of the present example.
     """
 
     score: Floats
     logs: Floats
     said: Floats
+    scores: Floats
+    choice: Floats
     slopes: Floats
     lesson: Labels
     scouts: Ints
@@ -192,13 +199,18 @@ class WorkSpace(NamedTuple):
 
 
 class Model(NamedTuple):
-    """Everything a tracker is. `events`: who inherited when from which column, until the caller reads them."""
+    """Everything a tracker is.
+
+    `sets`: which labels of the target occur together. `events`: who inherited when from which column, until the caller
+    reads them.
+    """
 
     kinds: Kinds
     rooms: Rooms
     streams: Streams
     weights: Weights
     growth: Growth
+    sets: LabelSets
     scratch: WorkSpace
     events: Ints
     clock: Ints

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.kernels.compile import inlined, subkernel
-from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking.lists import first_guest, learner_place, place_of, send_scouts
 from marlene.kernels.tracking.state import (
     ABSENT,
@@ -40,6 +40,8 @@ SHARE = 0.003
 """The part of the weight that is handed round."""
 OWN_PRIOR, YOUNG_PRIOR, OTHERS_PRIOR = 0.9, 0.05, 0.1
 """How that part is shared: the label's learners, its young learner, and all snapshots and sources together."""
+TEMPER = 0.5
+"""The power of a weight by which a leader votes: it takes twice as long to have nearly all of the say."""
 BEHIND = 5.0
 """How far below the best a leader's logarithm may be."""
 HASTE, SEARCHED = 3.5, 32.0
@@ -97,7 +99,7 @@ def _vote_share(weights: Weights, k: int, q: int, guest: int) -> None:
             leader[place] = h
     total = 0.0
     for j in range(count):
-        share[j] = math.exp(log[leader[j]] - best)
+        share[j] = math.exp(TEMPER * (log[leader[j]] - best))
         total += share[j]
     for j in range(count):
         share[j] /= total

@@ -1,4 +1,4 @@
-"""From probabilities to decisions: a threshold for every label, learnt online."""
+"""From scores to probabilities and decisions, learnt online."""
 
 from __future__ import annotations
 
@@ -7,8 +7,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import copied_arrays, require, restored_tuple
-from marlene.kernels.ensemble.thresholds import BINS, WIDEST, Objective, Thresholds, decide, decide_and_learn
+from marlene._common.states import arrays_under, copied_arrays, require, restored_array, restored_tuple, with_prefix
+from marlene.kernels.decisions.calibration import LINE
+from marlene.kernels.decisions.cuts import BINS, WIDEST, Aims, Cuts
+from marlene.kernels.decisions.decide import (
+    BEST_LABELS,
+    COSTS,
+    CUTS,
+    HALF,
+    SUBSET,
+    Objective,
+    calibrate,
+    decide,
+    decide_and_learn,
+    settle_alone,
+)
+from marlene.kernels.decisions.decide import Decisions as State
+from marlene.kernels.decisions.label_sets import F1, G_MEAN, JACCARD, LARGEST_SET, MOST_SETS, POWERS, LabelSets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,81 +33,112 @@ if TYPE_CHECKING:
 FIRST_ERROR = 0.25
 """The prior error of every kind of classifiers in each class: that of always saying 0.5."""
 
-
-OBJECTIVES: dict[str, dict[str, float]] = {
+AIMS: dict[str, dict[str, float]] = {
     "mix": {"macro": 1.0, "micro": 1.0, "label_set": 1.0},
     "macro": {"macro": 1.0},
     "micro": {"micro": 1.0},
-    "label-set": {"label_set": 1.0},
-    "f1": {"f1": 1.0},
-    "none": {},
+    "macro-f1": {"macro_f1": 1.0},
+    "micro-f1": {"micro_f1": 1.0},
 }
-COSTS = ("false_positive", "false_negative")
+RULES = {
+    "label-set": BEST_LABELS + G_MEAN,
+    "example-f1": BEST_LABELS + F1,
+    "jaccard": BEST_LABELS + JACCARD,
+    "subset": SUBSET,
+    "hamming": COSTS,
+    "none": HALF,
+}
+OBJECTIVES = (*AIMS, *RULES)
+PRICES = ("false_positive", "false_negative")
 
 
-class DecisionThresholds:
-    """Thresholds on the scores of labels, learnt online for an objective.
+class Decisions:
+    """Calibrated probabilities and decisions from scores of labels, learnt online for an objective.
 
-    Scores of positive and negative examples are counted in a hundred bins, equally wide in log odds, and the counts
-    decay. Every 20 examples the thresholds become those that would have been best on the counts. The prior makes a
-    threshold start at 0.5.
+    A score is P(label) for equal priors of both classes, from 0 to 1, NaN if there is none. Its probability is learnt
+    from the past. For G-Means and F1 of labels, scores of positive and negative examples are counted in a hundred
+    bins, equally wide in log odds; the counts decay, and every ten examples the labels choose their thresholds, one
+    after the other, so that the objective grows. Costs and "hamming" compare probabilities with a fixed level.
+    "label-set", "example-f1", "jaccard" and "subset" decide for all labels of an example together.
 
     Parameters
     ----------
     objective
-        "macro", "micro" or "label-set": that G-Mean; "mix": the sum of the three; "f1": the mean F1 of the labels;
-        "none": thresholds stay at 0.5; or costs, such as ``{"false_positive": 1, "false_negative": 5}``.
+        As for `Marlene`.
 
     Examples
     --------
-    >>> thresholds = DecisionThresholds("macro")
-    >>> thresholds.add_labels(1)
+    >>> decisions = Decisions("macro")
+    >>> decisions.add_labels(1)
     >>> scores = np.tile([[0.1], [0.3]], (50, 1))  # positive examples score 0.3
-    >>> predictions = thresholds.decide_and_learn(scores, np.tile([[0], [1]], (50, 1)).astype(np.int8))
-    >>> predictions[1, 0], predictions[-1, 0], thresholds.values.round(2)
-    (np.int8(0), np.int8(1), array([0.29]))
+    >>> probabilities, predictions = decisions.decide_and_learn(scores, np.tile([[0], [1]], (50, 1)).astype(np.int8))
+    >>> predictions[:2].ravel().tolist(), predictions[-2:].ravel().tolist()
+    ([0, 0], [0, 1])
+    >>> probabilities[-2:].ravel().round(1)
+    array([0.1, 0.9])
     """
 
     def __init__(self, objective: str | Mapping[str, float] = "mix") -> None:
         self._objective = make_objective(objective)
-        self._state = _empty_thresholds(0)
+        self._state = State(no_cuts(0), np.zeros((0, LINE)), no_sets(), np.zeros((0, 2)))
 
     @property
-    def values(self) -> Floats:
-        """The least score at which each label is predicted."""
-        return threshold_of(self._state.cut)
+    def thresholds(self) -> Floats:
+        """The least score at which each label is predicted; NaN if that is decided by probabilities."""
+        return thresholds_of(self._objective, self._state.cuts.cut)
+
+    def set_objective(self, objective: str | Mapping[str, float]) -> None:
+        """Decide for another objective from now on."""
+        self._objective = make_objective(objective)
+        settle_alone(self._state, self._objective)
 
     def add_labels(self, count: int) -> None:
         """Append labels without any evidence."""
-        larger = _empty_thresholds(len(self._state.cut) + count)
-        for mine, theirs in zip(larger, self._state, strict=True):
+        n_labels = len(self._state.lines) + count
+        cuts = no_cuts(n_labels)
+        for mine, theirs in zip(cuts, self._state.cuts, strict=True):
             mine[: len(theirs)] = theirs
-        self._state = larger
+        lines, examples = np.zeros((n_labels, LINE)), np.zeros((n_labels, 2))
+        lines[: n_labels - count], examples[: n_labels - count] = self._state.lines, self._state.examples
+        self._state = State(cuts, lines, self._state.sets, examples)
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Return the probabilities of labels (examples × labels)."""
+        probabilities = np.zeros(scores.shape)
+        calibrate(self._state, np.ascontiguousarray(scores), probabilities)
+        return probabilities
 
     def decide(self, scores: Floats) -> Labels:
-        """Return the predictions for scores from 0 to 1 (examples × labels); without a score (NaN) predict 0."""
+        """Return the predictions for scores (examples × labels)."""
         predictions = np.zeros(scores.shape, np.int8)
-        decide(self._state, np.ascontiguousarray(scores), predictions)
+        decide(self._state, self._objective, np.ascontiguousarray(scores), self.probabilities(scores), predictions)
         return predictions
 
-    def decide_and_learn(self, scores: Floats, truth: Labels) -> Labels:
-        """Do the same example by example, and learn from each before the next; -1 is an unknown label."""
-        if not any(self._objective):
-            return self.decide(scores)
-        predictions = np.zeros(scores.shape, np.int8)
-        decide_and_learn(
-            self._state, self._objective, np.ascontiguousarray(scores), np.ascontiguousarray(truth), predictions
-        )
-        return predictions
+    def decide_and_learn(self, scores: Floats, truth: Labels) -> tuple[Floats, Labels]:
+        """Return probabilities and predictions, example by example, and learn from each before the next.
+
+        A label of -1 is unknown.
+        """
+        probabilities, predictions = np.zeros(scores.shape), np.zeros(scores.shape, np.int8)
+        scores, truth = np.ascontiguousarray(scores), np.ascontiguousarray(truth)
+        decide_and_learn(self._state, self._objective, scores, truth, probabilities, predictions)
+        return probabilities, predictions
 
     def state(self) -> Arrays:
         """Return everything but the objective as named arrays (copies)."""
-        return copied_arrays(self._state)
+        cuts, lines, sets, examples = self._state
+        arrays = {"lines": lines.copy(), "examples": examples.copy()}
+        return arrays | with_prefix(copied_arrays(cuts), "cuts.") | with_prefix(copied_arrays(sets), "sets.")
 
     def restore(self, state: Mapping[str, Array], n_labels: int) -> None:
         """Take over what `state` gave."""
-        self._state = restored_tuple(state, _empty_thresholds(n_labels))
-        require(all((array >= 0).all() for array in self._state) and (self._state.cut <= BINS).all(), "the thresholds")
+        cuts = restored_tuple(arrays_under(state, "cuts."), no_cuts(n_labels))
+        sets = restored_tuple(arrays_under(state, "sets."), no_sets())
+        lines = restored_array(state, "lines", np.zeros((n_labels, LINE)))
+        examples = restored_array(state, "examples", np.zeros((n_labels, 2)))
+        require(all((array >= 0).all() for array in (*cuts, examples)) and (cuts.cut <= BINS).all(), "the decisions")
+        refuse_impossible_sets(sets, n_labels)
+        self._state = State(cuts, lines, sets, examples)
 
 
 def threshold_of(cut: Ints) -> Floats:
@@ -102,20 +148,52 @@ def threshold_of(cut: Ints) -> Floats:
     return np.where(cut <= 0, 0.0, np.where(cut >= BINS, 1.0, inner))
 
 
-def _empty_thresholds(n_labels: int) -> Thresholds:
+def thresholds_of(objective: Objective, cut: Ints) -> Floats:
+    """Return the least score at which each label is predicted; NaN if that is decided by probabilities."""
+    if objective.rule == CUTS:
+        return threshold_of(cut)
+    return np.full(len(cut), 0.5 if objective.rule == HALF else np.nan)
+
+
+def no_cuts(n_labels: int) -> Cuts:
+    """Return the cuts of labels of which nothing is known."""
     shape = (n_labels, 2, BINS)
-    return Thresholds(np.zeros(shape), np.zeros(shape), np.full(n_labels, BINS // 2), np.zeros(1, np.int64))
+    return Cuts(np.zeros(shape), np.zeros(shape), np.full(n_labels, BINS // 2), np.zeros(3), np.zeros(1, np.int64))
+
+
+def no_sets() -> LabelSets:
+    """Return an empty memory of label sets."""
+    return LabelSets(
+        members=np.full((MOST_SETS, LARGEST_SET), -1),
+        times=np.zeros(MOST_SETS),
+        size=np.zeros(1, np.int64),
+        rows=np.zeros(3),
+        right=np.zeros(len(POWERS)),
+    )
+
+
+def refuse_impossible_sets(sets: LabelSets, n_labels: int) -> None:
+    """Refuse sets of labels that there are not, or that are not in ascending order."""
+    size = int(sets.size[0])
+    require(0 <= size <= MOST_SETS and bool((sets.times[:size] > 0).all()), "the label sets")
+    require(bool((sets.rows >= 0).all() and (sets.right >= 0).all()), "the label sets")
+    members = sets.members[:size]
+    require(bool((members >= -1).all() and (members < max(n_labels, 1)).all()), "the label sets")
+    follows = (members[:, 1:] > members[:, :-1]) | (members[:, 1:] == -1)
+    require(bool(follows.all()), "the label sets")
 
 
 def make_objective(objective: str | Mapping[str, float]) -> Objective:
-    """Return how much each measure counts, from the parameter `objective`."""
+    """Return the rule and its settings, from the parameter `objective`."""
+    aims = Aims(**dict.fromkeys(Aims._fields, 0.0))
     if isinstance(objective, str):
         if objective not in OBJECTIVES:
             raise MarleneError(f"objective must be one of {', '.join(OBJECTIVES)} or costs, not {objective!r}")
-        parts: Mapping[str, float] = OBJECTIVES[objective]
-    else:
-        parts = objective
-        if not parts or not set(parts) <= set(COSTS) or not all(0 < parts[name] < np.inf for name in parts):
-            raise MarleneError(f"costs are positive numbers for {' and '.join(COSTS)}, not {objective!r}")
-        parts = dict.fromkeys(COSTS, 1.0) | dict(parts)
-    return Objective(**{name: float(parts.get(name, 0.0)) for name in Objective._fields})
+        if objective in AIMS:
+            return Objective(CUTS, aims._replace(**AIMS[objective]), 0.5)
+        return Objective(RULES[objective], aims, 0.5)
+    prices = objective
+    if not prices or not set(prices) <= set(PRICES) or not all(0 < prices[name] < np.inf for name in prices):
+        raise MarleneError(f"costs are positive numbers for {' and '.join(PRICES)}, not {objective!r}")
+    false_positive, false_negative = (float(prices.get(name, 1.0)) for name in PRICES)
+    return Objective(COSTS, aims, false_positive / (false_positive + false_negative))

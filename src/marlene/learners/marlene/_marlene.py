@@ -43,9 +43,10 @@ class Marlene(SavedLearner):
     candidate that holds nearly all of the weight is *inherited*: the label's own learner becomes a copy of it and
     goes on learning. If labels change places, each finds its concept again under another label's name.
 
-    `predict_one` and `predict_many` compare P(label) with thresholds learnt online for an objective, not with 0.5.
-    `predict_proba_one` and `predict_proba_many` return P(label) itself, for equal priors of both classes. Nothing is
-    random. Work follows the non-zeros of an example.
+    `predict_one` and `predict_many` decide for an objective, not at 0.5: by thresholds learnt online, or for all labels
+    of an example together. `predict_proba_one` and `predict_proba_many` return calibrated probabilities, learnt from
+    the past; `score_one` and `score_many` the scores below them, P(label) if both classes were equally frequent.
+    Nothing is random. Work follows the non-zeros of an example.
 
     Parameters
     ----------
@@ -57,8 +58,10 @@ class Marlene(SavedLearner):
     transfer
         "tracking", as described; "own": only a label's own learner and its young one are candidates.
     objective
-        What predictions are to be good at: "macro", "micro" or "label-set" (G-Means), "mix" (all three), "f1", "none"
-        (thresholds stay at 0.5), or costs, such as ``{"false_positive": 1, "false_negative": 5}``.
+        What predictions are to be good at: "macro", "micro" or "label-set" (G-Means), "mix" (all three, the default),
+        "macro-f1", "micro-f1", "example-f1", "jaccard", "subset" (all labels of an example right), "hamming", "none"
+        (scores are cut at 0.5), or costs, such as ``{"false_positive": 1, "false_negative": 5}``. G-Means ask for many
+        predicted labels, since a rare label's positives count as much as its negatives.
     seed
         Without effect: here for programs that give all learners one.
 
@@ -115,14 +118,35 @@ class Marlene(SavedLearner):
         self._tracker.learn(None, rows, Block(truth, np.ones(len(truth)), probabilities, predictions))
         return predictions
 
-    def _predict(self, rows: Rows, probabilities: Floats) -> None:
-        self._tracker.predict(rows, probabilities)
+    def _predict(self, rows: Rows, scores: Floats) -> None:
+        self._tracker.predict(rows, scores)
 
-    def _decide(self, probabilities: Floats) -> Labels:
-        return self._tracker.decide(probabilities)
+    def _calibrate(self, scores: Floats) -> Floats:
+        return self._tracker.calibrate(scores)
+
+    def _decide(self, scores: Floats) -> Labels:
+        return self._tracker.decide(scores)
+
+    def score_one(self, x: dict[Hashable, Any]) -> dict[Hashable, float]:
+        """Return the score of every target label: P(label) if both classes were equally frequent."""
+        scores = self._scores(self._space.rows_of_dicts([x], learning=False)[0])[0].tolist()
+        return dict(zip(self._labels(None), scores, strict=True))
+
+    def score_many(self, X: Any) -> Floats:  # noqa: ANN401 (an array-like)
+        """Return the scores (examples × target labels)."""
+        return self._scores(self._space.rows(X, None, learning=False)[0])
+
+    def set_objective(self, objective: str | Mapping[str, float]) -> None:
+        """Make predictions that are good at something else from now on; scores and probabilities stay."""
+        self._tracker.set_objective(make_objective(objective))
+        self.objective = objective
 
     def thresholds(self) -> dict[Hashable, float]:
-        """Return for every target label the P(label) from which on it is predicted at present."""
+        """Return for every target label the score (`score_one`) from which on it is predicted at present.
+
+        NaN where predictions rest on probabilities: for costs, "hamming", "label-set", "example-f1", "jaccard" and
+        "subset".
+        """
         return dict(zip(self._labels(None), self._tracker.thresholds().tolist(), strict=True))
 
     def signal_drift(self, labels: Sequence[Hashable], stream: str | None = None) -> None:

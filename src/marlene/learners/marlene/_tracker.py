@@ -10,8 +10,8 @@ import numpy as np
 from marlene._common.states import require
 from marlene.banks._bank import NO_BAYES, NO_LINEAR
 from marlene.kernels.banks.scales import PRESENCE
-from marlene.kernels.ensemble.thresholds import Thresholds, decide
 from marlene.kernels.tracking import state as layout
+from marlene.kernels.tracking.decisions import calibrate_rows, decide_rows, settle_cuts
 from marlene.kernels.tracking.inherit import begin_concept
 from marlene.kernels.tracking.learn import begin_labels, learn_source_rows, learn_target_rows, predict_rows
 from marlene.kernels.tracking.state import (
@@ -28,7 +28,7 @@ from marlene.kernels.tracking.state import (
 )
 from marlene.learners.input._rows import cut_rows
 from marlene.learners.input._values import CommonValues
-from marlene.learners.marlene._decisions import threshold_of
+from marlene.learners.marlene._decisions import no_sets, thresholds_of
 from marlene.learners.marlene._tracker_arrays import (
     copied,
     grown,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Bools, Floats, Ints, Labels
     from marlene.banks import InputBank
-    from marlene.kernels.ensemble.thresholds import Objective
+    from marlene.kernels.decisions.decide import Objective
     from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import WorkSpace
 
@@ -133,6 +133,7 @@ class Tracker:
         self._streams = no_streams(1, 0, 0)
         self._weights = no_weights(0, 2, 0)
         self._growth = no_growth(0, self.slots)
+        self._sets = no_sets()
         self._events = np.zeros((LEAST_EVENTS, EVENT_WIDTH), np.int64)
         self._clock = np.zeros(layout.CLOCKS, np.int64)
         self._model: Model | None = None
@@ -286,6 +287,7 @@ class Tracker:
                 self._streams,
                 self._weights,
                 self._growth,
+                self._sets,
                 self._scratch(),
                 self._events,
                 self._clock,
@@ -340,10 +342,10 @@ class Tracker:
             self.events.append(Event(time, label, kind, self.place(column)))
         self._clock[layout.EVENTS] = 0
 
-    def predict(self, rows: Rows, probabilities: Floats) -> None:
-        """Write P(label) of all target labels for every row."""
+    def predict(self, rows: Rows, scores: Floats) -> None:
+        """Write the score of all target labels for every row."""
         model = self._ready()._replace(scratch=self._scratch())
-        predict_rows(model, self._inputs_of(rows), probabilities)
+        predict_rows(model, self._inputs_of(rows), scores)
 
     def _ready(self) -> Model:
         """Return everything as it is for predictions: labels that have not begun do so in a copy."""
@@ -353,19 +355,26 @@ class Tracker:
             begin_labels(model)
         return model
 
-    def decide(self, probabilities: Floats) -> Labels:
-        """Return the predictions for P(label) of the target labels."""
-        n_labels, streams = probabilities.shape[1], self._ready().streams
-        predictions = np.zeros(probabilities.shape, np.int8)
-        state = Thresholds(
-            streams.counts[0, :n_labels], streams.shares[0, :n_labels], streams.cut[0, :n_labels], streams.judged[0]
-        )
-        decide(state, np.ascontiguousarray(probabilities), predictions)
+    def calibrate(self, scores: Floats) -> Floats:
+        """Return P(label) for the scores of the target labels."""
+        probabilities = np.zeros(scores.shape)
+        calibrate_rows(self._ready(), np.ascontiguousarray(scores), probabilities)
+        return probabilities
+
+    def decide(self, scores: Floats) -> Labels:
+        """Return the predictions for the scores of the target labels."""
+        predictions = np.zeros(scores.shape, np.int8)
+        decide_rows(self._ready(), self._objective, np.ascontiguousarray(scores), predictions)
         return predictions
 
+    def set_objective(self, objective: Objective) -> None:
+        """Decide for another objective from now on."""
+        self._objective = objective
+        settle_cuts(self.model(), objective)
+
     def thresholds(self) -> Floats:
-        """Return the least P(label) at which each target label is predicted."""
-        return threshold_of(self._ready().streams.cut[0, : len(self.labels[0])])
+        """Return the least score at which each target label is predicted; NaN if there is none."""
+        return thresholds_of(self._objective, self._ready().streams.cut[0, : len(self.labels[0])])
 
     def signal(self, label: int) -> None:
         """Take note that a target label begins a new concept: all candidates get their prior weights again."""
@@ -411,6 +420,7 @@ class Tracker:
             "streams": self._streams,
             "weights": self._weights,
             "growth": self._growth,
+            "sets": self._sets,
             "clock": Clock(self._clock),
             "values": self.values.tally,
         }
@@ -444,7 +454,7 @@ class Tracker:
         """Take over what `parts` gave."""
         self._scales = tuple(parts["scales"])
         self._streams, self._weights, self._growth = parts["streams"], parts["weights"], parts["growth"]
-        self._clock = parts["clock"].clock
+        self._sets, self._clock = parts["sets"], parts["clock"].clock
         self.values.take(parts["values"])
         self._model = None
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.decisions.calibration import LINE
+from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking.state import ABSENT, KINDS, LEADERS, SCOUTS, Growth, Streams, Weights, WorkSpace
 from marlene.learners.marlene._decisions import FIRST_ERROR
 
@@ -49,7 +50,9 @@ def no_streams(streams: int, labels: int, block: int) -> Streams:
         counts=np.zeros((streams, labels, 2, BINS)),
         shares=np.zeros((streams, labels, 2, BINS)),
         cut=np.full((streams, labels), BINS // 2),
+        rows=np.zeros((streams, 3)),
         judged=np.zeros((streams, 1), np.int64),
+        lines=np.zeros((streams, labels, LINE)),
         same=np.full((streams, block), -1),
         trust=np.zeros((streams, labels)),
         learnt=np.zeros(streams, np.bool_),
@@ -106,6 +109,8 @@ def new_scratch(columns: int, labels: int, places: int) -> WorkSpace:
         score=np.zeros((KINDS, columns)),
         logs=np.zeros((KINDS, 2, columns)),
         said=np.zeros((KINDS, labels)),
+        scores=np.zeros(labels),
+        choice=np.zeros((3, max(BINS, labels))),
         slopes=np.zeros(labels),
         lesson=np.zeros(labels, np.int8),
         scouts=np.zeros(SCOUTS, np.int64),

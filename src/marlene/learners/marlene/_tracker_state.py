@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.states import arrays_under, copied_arrays, plain, require, restored_tuple, with_prefix
-from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, NOT_YET, POOL, SEARCHING
+from marlene.learners.marlene._decisions import refuse_impossible_sets
 from marlene.learners.marlene._tracker import MOST_EVENTS, Event, Place
 
 if TYPE_CHECKING:
@@ -71,11 +72,12 @@ def _refuse_impossible(parts: Mapping[str, Any], tracker: Tracker) -> None:
     used = [bank.which for bank in tracker.banks]
     _refuse_lists(weights, tracker.residents(), int(parts["clock"].clock[POOL]), used)
     require(((streams.cut >= 0) & (streams.cut <= BINS)).all(), "the thresholds")
+    refuse_impossible_sets(parts["sets"], len(tracker.labels[0]))
     require(streams.labels.tolist() == [len(labels) for labels in tracker.labels], "the labels")
     for number in range(len(streams.labels)):
         require((streams.same[number] >= -1).all(), "the labels")
         require((streams.same[number] < max(1, int(streams.labels[number]))).all(), "the labels")
-    positive = ("examples", "errors", "counts", "shares", "seen", "judged")
+    positive = ("examples", "errors", "counts", "shares", "rows", "seen", "judged")
     require(all((getattr(streams, name) >= 0).all() for name in positive), "what is known of the labels")
     require((streams.counted > 0).all(), "what is known of the labels")
     require(((streams.trust >= 0) & (streams.trust <= 1)).all(), "what is known of the labels")
