@@ -43,7 +43,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     features
         Kinds of the features, as in `marlene.Marlene`. The keys of a mapping are names of columns, or their positions.
     options
-        Further parameters of the method's learner by name, such as ``{"transfer": "own", "objective": "f1"}``.
+        Further parameters of the method's learner by name, such as ``{"transfer": "own", "objective": "macro-f1"}``.
 
     Attributes
     ----------

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from marlene.kernels.ensemble.thresholds import BINS
 
 from marlene import Marlene
 from marlene._common.errors import MarleneError
-from marlene.kernels.ensemble.thresholds import BINS
 from marlene.kernels.tracking.state import EVENTS, LEADERS, POOL, SEARCHING
 from marlene.learners.marlene._tracker import OWN, SNAPSHOT
 from tests.learners.test_marlene import eventful
