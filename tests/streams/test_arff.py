@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
-from marlene.streams import Feature
+from marlene.streams import Feature, load
 from marlene.streams._arff_tokens import key_of_word
 from marlene.streams._matrix import dense
 from marlene.streams.arff import read_arff
@@ -294,3 +294,46 @@ class TestMulanBesideMeka:
             "@relation 'v: -C 1'\n@attribute y {0,1}\n@attribute a {it\\'s,x}\n@data\n1,it\\'s\n0,'it\\'s'\n"
         )
         assert read_arff(path).X.tolist() == [[0], [0]]
+
+
+class TestStringsAndDates:
+    HEADER = (
+        "@relation 'tickets: -C 1'\n@attribute y {0,1}\n@attribute id string\n@attribute subject string\n"
+        "@attribute size numeric\n@attribute 'sent at' date 'dd.MM.yyyy HH:mm'\n@data\n"
+    )
+    DENSE = "1,t1,'Refund, please',3,'2.1.1970 00:00'\n0,t2,?,?,?\n1,t3,refund,0,'1.1.1970 01:00'\n"
+    SPARSE = (
+        "{0 1,1 t1,2 'Refund, please',3 3,4 '2.1.1970 00:00'}\n{1 t2,3 ?}\n{0 1,1 t3,2 refund,4 '1.1.1970 01:00'}\n"
+    )
+
+    @pytest.mark.parametrize("rows", [DENSE, SPARSE], ids=["dense", "sparse"])
+    def test_both_layouts(self, tmp_path, rows):
+        path = tmp_path / "tickets.arff"
+        path.write_text(self.HEADER + rows)
+        stream = load(path, drop="id", kinds={"sub*": "text", "size": "binary"}, features="numeric")
+        names = [feature.name for feature in stream.features]
+        assert names[:4] == ["size", "subject: refund", "subject: please", "sent at"]
+        assert [feature.kind for feature in stream.features][:4] == ["binary", "binary", "binary", "numeric"]
+        assert stream.labels == ("y",)
+        X = stream.X.toarray()
+        np.testing.assert_array_equal(X[:, :3], [[1, 1, 1], [np.nan, 0, 0], [0, 1, 0]])
+        np.testing.assert_array_equal(stream.clock, [86400, np.nan, 3600])
+        np.testing.assert_array_equal(X[:, 3], stream.clock)
+        assert stream.Y.tolist() == [[1], [0], [1]]
+
+    def test_short_strings_are_nominal(self, tmp_path):
+        path = tmp_path / "tickets.arff"
+        path.write_text(self.HEADER + self.DENSE)
+        stream = read_arff(path, drop=["sent at", "subject"])
+        assert [feature.kind for feature in stream.features] == ["numeric", "nominal"]
+        assert stream.clock is None
+        np.testing.assert_array_equal(stream.X, [[3, 0], [np.nan, 1], [0, 2]])
+
+    def test_an_identifier(self, tmp_path):
+        path = tmp_path / "tickets.arff"
+        path.write_text("@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute id string\n@data\n")
+        with path.open("a") as file:
+            file.writelines(f"1,t{i}\n" for i in range(1001))
+        with pytest.raises(MarleneError, match=r"tickets\.arff: column 'id' has 1001 different values .*--drop id"):
+            load(path)
+        assert load(path, drop="id").X.shape == (1001, 0)

@@ -37,7 +37,7 @@ def test_a_file_that_may_not_be_read(arff, monkeypatch):
 
 Y = "@relation 'r -C 1'\n@attribute y {0,1}\n"
 QUESTION_MARK = "the value ? must be in quotes, because ? means a missing value"
-TYPE = "expected the type of attribute 'a' (numeric, real, integer or {value, …}), found"
+TYPE = "expected the type of attribute 'a' (numeric, real, integer, string, date or {value, …}), found"
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,34 @@ def test_headers_that_are_refused(refused, text, said):
     assert refused(text) == said
 
 
-@pytest.mark.parametrize("kind", ["string", "DATE 'yyyy-MM-dd'", "Relational"])
-def test_types_that_are_refused(refused, kind):
-    name = kind.split()[0].lower()
-    said = refused(f"{Y}@attribute a {kind}\n@data\n1,x\n")
-    assert said.startswith(f"line 3: attribute 'a' is of type {name}, which cannot be used; expected ")
+def test_types_that_are_refused(refused):
+    said = refused(f"{Y}@attribute a Relational\n@data\n1,x\n")
+    assert said.startswith("line 3: attribute 'a' is of type relational, which cannot be used; expected ")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "@attribute a date yyyy-EEE\n@data\n1,x\n",
+            "line 3: expected a form of dates of y, M, d, H, m, s and S, found",
+        ),
+        ("@attribute a date yyyy 3\n@data\n1,x\n", "line 3: expected the end of the line, found '3'"),
+        (
+            "@attribute a date dd.MM.yyyy\n@data\n1,x\n",
+            "line 5, column 'a': expected a date written as '%d.%m.%Y', found",
+        ),
+        ("@attribute a date\n@data\n1,1999-12-31\n1,x\n", "line 6, column 'a': expected a date such as"),
+        ("@attribute a string\n@data\n1,'x\n", "line 5: "),
+    ],
+)
+def test_strings_and_dates_that_are_refused(refused, text, said):
+    assert refused(Y + text).startswith(said)
+
+
+def test_labels_that_are_strings(refused):
+    said = refused("@relation 'r: -C 1'\n@attribute y string\n@attribute a numeric\n@data\nx,1\n")
+    assert said == "line 2: label 'y': expected a type with the values 0 and 1"
 
 
 @pytest.mark.parametrize(

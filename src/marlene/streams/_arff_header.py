@@ -14,20 +14,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NUMERIC_TYPES = frozenset((b"numeric", b"real", b"integer"))
-REFUSED_TYPES = frozenset((b"string", b"date", b"relational"))
+TEXT_TYPES = frozenset((b"string", b"date"))
+REFUSED_TYPES = frozenset((b"relational",))
 MOST_VALUES = 1_000_000
 
 _LABEL_COUNT = re.compile(r"(?:^|[\s:])-C(?:\s+(\S*)|$)")
+_DATE_PIECE = re.compile(r"'([^']*)'|([a-zA-Z])\2*|(.)")
+_DATE_LETTERS = {"y": "%Y", "M": "%m", "d": "%d", "H": "%H", "m": "%M", "s": "%S", "S": "%f", "Z": "%z"}
 _SMALL_INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One declared column; `values` is None where it is numeric."""
+    """One declared column; `values` is None where it is not nominal.
+
+    `kind` is empty, or "text" for strings, or "date" or "date:FORM" for dates.
+    """
 
     name: str
     line: int
     values: tuple[str, ...] | None = None
+    kind: str = ""
 
 
 @dataclass(slots=True)
@@ -121,18 +128,38 @@ def _attribute(scanner: Scanner, number: int) -> Attribute:
         values = _values(scanner, name)
         scanner.end()
         return Attribute(name, number, values)
-    what = f"the type of attribute {name!r} (numeric, real, integer or {{value, …}})"
+    what = f"the type of attribute {name!r} (numeric, real, integer, string, date or {{value, …}})"
     if scanner.done():
         raise scanner.expected(what)
     start = scanner.position
     declared = scanner.word(what).lower()
     if declared in REFUSED_TYPES:
         raise Malformed(f"attribute {name!r} is of type {declared.decode()}, which cannot be used; expected {what}")
+    if declared in TEXT_TYPES:
+        form = "" if declared == b"string" or scanner.done() else f":{date_form(text_of(scanner.word('a form')))}"
+        scanner.end()
+        return Attribute(name, number, kind="text" if declared == b"string" else f"date{form}")
     if declared not in NUMERIC_TYPES:
         scanner.position = start
         raise scanner.expected(what)
     scanner.end()
     return Attribute(name, number)
+
+
+def date_form(written: str) -> str:
+    """Return the form of dates, which is written as in Java, as Python writes it.
+
+    Examples
+    --------
+    >>> date_form("yyyy-MM-dd'T'HH:mm:ss")
+    '%Y-%m-%dT%H:%M:%S'
+    """
+    form = ""
+    for literal, letters, other in _DATE_PIECE.findall(written.replace("''", "\u2019")):
+        if letters and letters not in _DATE_LETTERS:
+            raise Malformed(f"expected a form of dates of y, M, d, H, m, s and S, found {shown(written.encode())}")
+        form += _DATE_LETTERS.get(letters, (literal or other).replace("%", "%%"))
+    return form.replace("\u2019", "'")
 
 
 def _values(scanner: Scanner, name: str) -> tuple[str, ...]:

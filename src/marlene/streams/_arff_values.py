@@ -6,7 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from marlene.streams._arff_tokens import MISSING, Malformed, key_of, key_of_word, shown
+from marlene.streams._arff_tokens import MISSING, Malformed, key_of, key_of_word, shown, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,6 +70,18 @@ class Numbers(Decoder):
             finite = "finite number" if math.isinf(value) or _NOT_FINITE.fullmatch(key) else "number"
             raise Malformed(f"expected a {finite}, or ? for a missing value, found {shown(key.strip())}")
         return value
+
+
+class Texts(Decoder):
+    """The different texts of a column, numbered from 1 in the order of their appearance; 0 is a missing one."""
+
+    def __init__(self) -> None:
+        super().__init__({MISSING: 0.0})
+        self.texts: dict[str, int] = {}
+
+    def decode(self, key: bytes) -> float:
+        """Give a text its number."""
+        return float(self.texts.setdefault(text_of(key), len(self.texts) + 1))
 
 
 class LabelNumbers(Numbers):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -71,6 +71,31 @@ def table_to_stream(table: RawTable, choices: Choices, name: str) -> Stream:
     clock = next((part.clock for part in parts if part.clock is not None), None)
     stream = Stream(_matrix(parts, table.rows), truths, features, labels, name, clock=clock)
     return stream.with_kinds(_final_kinds(table, inputs, parts, wanted, choices.rest))
+
+
+def with_columns(stream: Stream, table: RawTable, drop: Sequence[str], choices: Choices) -> Stream:
+    """Return a stream without some columns, with other kinds, and with the columns of a table as its last features."""
+    told = {name: kind for name, kind in choices.named.items() if any(fnmatchcase(each, name) for each in table.names)}
+    named = {name: kind for name, kind in choices.named.items() if name not in told}
+    stream = (stream.without(drop) if drop else stream).with_kinds(named or "auto")
+    if choices.rest != "auto":
+        rest = [feature.name for feature in stream.features if feature.kind != "nominal" and feature.name not in named]
+        stream = stream.with_kinds(dict.fromkeys(rest, choices.rest))
+    if not table.names:
+        return stream
+    inputs = range(len(table.names))
+    wanted = _wanted(table, inputs, told)
+    parts = _parts(table, inputs, wanted)
+    _say(table.source, parts)
+    features = tuple(feature for part in parts for feature in part.features)
+    clock = next((part.clock for part in parts if part.clock is not None), None)
+    blocks = (stream.X, _matrix(parts, table.rows))
+    X: Matrix
+    if all(isinstance(block, np.ndarray) for block in blocks):
+        X = np.column_stack(blocks)
+    else:
+        X = sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks]))
+    return replace(stream, X=X, features=(*stream.features, *features), clock=clock)
 
 
 def _wanted(table: RawTable, inputs: Sequence[int], kinds: Mapping[str, str]) -> dict[int, str]:

@@ -15,10 +15,11 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene.streams import catalogue
-from marlene.streams._assemble import Choices, table_to_stream
+from marlene.streams._assemble import Choices, table_to_stream, with_columns
+from marlene.streams._columns import RawTable
 from marlene.streams._lines import bare_stem
 from marlene.streams._stream import FeatureKinds, Stream
-from marlene.streams.arff import read_arff
+from marlene.streams.arff import arff_stream
 from marlene.streams.frames import frame_package, frame_table, parquet_table
 from marlene.streams.json_files import json_table
 from marlene.streams.records import pairs_name, pairs_table, records_table
@@ -28,7 +29,6 @@ from marlene.streams.tables import csv_table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from marlene.streams._columns import RawTable
     from marlene.streams._download import Progress
     from marlene.streams._labels import LabelChoice
 
@@ -42,6 +42,7 @@ TABLES: dict[str, Callable[[Path], RawTable]] = {
 }
 SPARSE = ("svm", "libsvm", "svmlight", "txt")
 SUFFIXES = ".arff, .csv, .tsv, .parquet, .json, .jsonl, .ndjson, .svm, .libsvm, .svmlight or .txt"
+NO_TABLE = RawTable("", (), 0, lambda _: None, str)
 OTHERS = (tuple, bytes, Mapping, Stream)
 HOW_TO_NAME_LABELS = "say which columns are labels: labels=-2 (the last two), labels='is_*' or labels=['a', 'b']"
 
@@ -111,9 +112,11 @@ def load(
     else:
         if separator is not None:
             raise MarleneError("separator= is for tables whose label column lists labels")
-        stream = _no_table(source, labels, first_feature, name, progress)
-        stream = stream.without(drop) if drop else stream
-        stream = stream.with_kinds(others).with_kinds(named or "auto")
+        if _is_path(source) and not _in_catalogue(source) and _suffix(Path(source)) == "arff":
+            stream = arff_stream(Path(source), labels, None, drop, named, others, name)
+        else:
+            stream = _no_table(source, labels, first_feature, name, progress)
+            stream = with_columns(stream, NO_TABLE, drop, Choices(1, None, drop, named, others))
     if name is not None and name != stream.name:
         stream = replace(stream, name=name)
     return stream if limit is None else stream.head(limit)
@@ -203,11 +206,8 @@ def _no_table(
     name: str | None,
     progress: Progress | None,
 ) -> Stream:
-    if _is_path(source) and not _in_catalogue(source):
-        if _suffix(Path(source)) == "arff":
-            return read_arff(source, labels=labels)
-        if labels is None:
-            return read_svmlight(source, first=first)
+    if _is_path(source) and not _in_catalogue(source) and labels is None:
+        return read_svmlight(source, first=first)
     if isinstance(source, tuple) and len(source) == 2:
         return _from_arrays(source, labels, name or "arrays")
     if not _is_path(source) and not isinstance(source, Stream):

@@ -15,10 +15,13 @@ from marlene._common.labels import UNKNOWN
 from marlene.streams._arff_header import Attribute, Header, read_header
 from marlene.streams._arff_rows import ArffRows
 from marlene.streams._arff_tokens import Malformed, without_escapes
-from marlene.streams._arff_values import Decoder, LabelNumbers, Names, Numbers, label_values
-from marlene.streams._labels import LabelChoice, label_columns
+from marlene.streams._arff_values import Decoder, LabelNumbers, Names, Numbers, Texts, label_values
+from marlene.streams._assemble import Choices, with_columns
+from marlene.streams._cells import Coded
+from marlene.streams._columns import RawTable
+from marlene.streams._labels import DROPPED, LabelChoice, label_columns, matching_columns
 from marlene.streams._lines import bare_stem, numbered_lines
-from marlene.streams._matrix import Matrix, inferred_kinds
+from marlene.streams._matrix import Matrix, dense, inferred_kinds
 from marlene.streams._mulan import label_names
 from marlene.streams._stream import Feature, Kind, Stream
 
@@ -27,13 +30,20 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Bools, Floats, Labels
     from marlene._common.files import AnyPath
+    from marlene.streams._stream import FeatureKinds
 
 
 BITS = {"0", "1"}
 
 
 def read_arff(
-    path: AnyPath, *, labels: LabelChoice | None = None, xml: AnyPath | None = None, name: str | None = None
+    path: AnyPath,
+    *,
+    labels: LabelChoice | None = None,
+    xml: AnyPath | None = None,
+    drop: str | Sequence[str] = (),
+    kinds: FeatureKinds = "auto",
+    name: str | None = None,
 ) -> Stream:
     r"""Read an ARFF file, plain or compressed with gzip, bzip2 or xz.
 
@@ -46,7 +56,8 @@ def read_arff(
     0 or the first declared value, as in WEKA; where that is 1 of {1,0}, the column stays nominal. A label is nominal
     with the values 0 and 1, false and true, or no and yes, or numeric with 0 and 1. A question mark is a missing value,
     or a label that is not known.
-    Columns of type string, date or relational, and weights of instances, are refused.
+    A column of type string is text or nominal, and one of type date a date, as in tables; their features come last.
+    Relational columns, and weights of instances, are refused.
 
     Parameters
     ----------
@@ -57,6 +68,8 @@ def read_arff(
         list of names.
     xml
         A Mulan file with the names of the labels.
+    drop, kinds
+        As in `read_csv`.
     name
         What the stream is called in reports; by default the file's name without its suffixes.
 
@@ -89,14 +102,27 @@ def read_arff(
     {'length': 40.5, 'has attachment': False, 'sender': 'friend'} {'urgent': True, 'spam': False}
     {'length': 7.0, 'has attachment': True, 'sender': 'stranger'} {'urgent': False, 'spam': True}
     """
-    file = Path(path)
+    return arff_stream(Path(path), labels, None if xml is None else Path(xml), drop, kinds, "auto", name)
+
+
+def arff_stream(
+    file: Path,
+    labels: LabelChoice | None,
+    xml: Path | None,
+    drop: str | Sequence[str],
+    kinds: FeatureKinds,
+    others: str,
+    name: str | None,
+) -> Stream:
+    """Read a file as `read_arff` does; `others` is the kind of the features that `kinds`, a mapping, does not name."""
     try:
         with closing(numbered_lines(file)) as lines:
             header = read_header(lines, str(file))
-            chosen = _label_columns(file, header, labels, None if xml is None else Path(xml))
+            chosen = _label_columns(file, header, labels, xml)
             rows = _new_rows(str(file), header.attributes, chosen)
             _read_rows(str(file), header.data_line, lines, rows)
-        return _stream(file, header.attributes, chosen, rows, bare_stem(file) if name is None else name)
+        stream = _stream(file, header.attributes, chosen, rows, bare_stem(file) if name is None else name)
+        return _with_texts(file, header.attributes, rows, stream, Choices(1, None, drop, kinds, others))
     except MemoryError as error:
         raise MarleneError(f"{file}: there is not enough memory for this file") from error
 
@@ -152,6 +178,12 @@ def _new_rows(source: str, attributes: Sequence[Attribute], labels: Sequence[int
         label = position in is_label
         title = f"{'label' if label else 'attribute'} {attribute.name!r}"
         titles.append(title)
+        if attribute.kind:
+            if label:
+                raise MarleneError(f"{source}, line {attribute.line}: {title}: expected a type with the values 0 and 1")
+            columns.append(Texts())
+            absent.append(0.0)
+            continue
         if attribute.values is None:
             columns.append(label_numbers if label else numbers)
             absent.append(0.0)
@@ -188,6 +220,36 @@ def _stream(file: Path, attributes: Sequence[Attribute], labels: Sequence[int], 
     inputs = [attribute for position, attribute in enumerate(attributes) if not is_label[position]]
     features = tuple(_feature(*each, rows.sparse) for each in zip(inputs, inferred_kinds(X), strict=True))
     return Stream(X, Y, features, tuple(attributes[position].name for position in labels), name)
+
+
+def _with_texts(
+    file: Path,
+    attributes: Sequence[Attribute],
+    rows: ArffRows,
+    stream: Stream,
+    choices: Choices,
+) -> Stream:
+    """Drop columns, set kinds, and put the features of strings and dates in place of the numbers of their texts."""
+    names = [attribute.name for attribute in attributes]
+    dropped = {names[i] for i in matching_columns(names, choices.drop, str(file), DROPPED)} if choices.drop else set()
+    texts = [i for i, attribute in enumerate(attributes) if attribute.kind]
+    kept = [i for i in texts if names[i] not in dropped]
+    place = {feature.name: position for position, feature in enumerate(stream.features)}
+
+    def column(i: int) -> Coded:
+        codes = dense(stream.X[:, [place[names[kept[i]]]]])[:, 0]
+        words = rows.columns[kept[i]]
+        return Coded([None, *(words.texts if isinstance(words, Texts) else ())], codes.astype(np.int64))
+
+    table = RawTable(
+        source=str(file),
+        names=[names[i] for i in kept],
+        rows=len(rows),
+        column=column,
+        where=lambda row: f"{file}, line {rows.lines[row]}",
+        declared={i: attributes[j].kind for i, j in enumerate(kept) if attributes[j].kind != "text"},
+    )
+    return with_columns(stream, table, [*dropped.union(names[i] for i in texts)], choices)
 
 
 def _feature(attribute: Attribute, inferred: Kind, sparse: bool) -> Feature:
