@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from marlene.kernels.ensemble.thresholds import BINS
+from marlene.kernels.decisions.cuts import BINS
 
 from marlene import Marlene
 from marlene._common.errors import MarleneError
