@@ -35,7 +35,7 @@ HALF_IS_THE_THRESHOLD = {
 """Checks that hold only where a label is predicted if its probability is above 0.5."""
 ESTIMATORS = [
     (MarleneClassifier(), NOT_FOR_US | HALF_IS_THE_THRESHOLD),
-    (MarleneClassifier(options={"objective": "none"}), NOT_FOR_US),
+    (MarleneClassifier(options={"objective": "hamming"}), NOT_FOR_US),
     (
         MarleneClassifier("br-marlene", features="numeric", options={"drift": None, "resampling": "expected"}),
         NOT_FOR_US,
@@ -63,7 +63,7 @@ def test_scikit_learns_own_checks(estimator, check):
 @pytest.mark.parametrize(
     ("method", "learner", "options"),
     [
-        ("marlene", Marlene, {"base": "linear", "transfer": "own", "objective": "f1"}),
+        ("marlene", Marlene, {"base": "linear", "transfer": "own", "objective": "macro-f1"}),
         ("br-marlene", BRMarlene, {"drift": "ddm", "resampling": "expected", "max_models": 9}),
     ],
 )

@@ -13,7 +13,7 @@ from marlene.banks import LinearBank, MixedBank, NaiveBayesBank
 from marlene.evaluation import prequential
 from marlene.kernels.tracking.inherit import LEAST_EXAMPLES
 from marlene.kernels.tracking.state import KINDS, LEADERS
-from marlene.kernels.tracking.weights import OWN_PRIOR, YOUNG_PRIOR
+from marlene.kernels.tracking.weights import OWN_PRIOR, TEMPER, YOUNG_PRIOR
 from marlene.learners import create
 from marlene.learners.marlene._tracker import OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
 from marlene.sklearn import MarleneClassifier
@@ -223,7 +223,7 @@ def test_after_a_signal_all_candidates_have_their_prior_weights_at_once():
     for base in ("naive-bayes", "linear"):
         shares = {row["role"]: row["share"] for row in model.explain(label) if row["base"] == base}
         assert shares[WARM] == pytest.approx(shares[OWN])
-        assert shares[YOUNG] == pytest.approx(shares[OWN] * YOUNG_PRIOR / OWN_PRIOR)
+        assert shares[YOUNG] == pytest.approx(shares[OWN] * (YOUNG_PRIOR / OWN_PRIOR) ** TEMPER)
     after = model.predict_proba_many(target.X[:5])
     assert (after[:, 0] != before[:, 0]).all()
     assert np.array_equal(after[:, 1:], before[:, 1:])
@@ -274,7 +274,10 @@ def test_predictions_are_those_of_the_thresholds(yeast):
     assert np.array_equal(result.proba, probabilities.astype(np.float32))
     assert (predictions != (probabilities > 0.5)).mean() > 0.05
     limits = list(again.thresholds().values())
-    assert np.array_equal(again.predict_many(X), again.predict_proba_many(X) >= limits)
+    assert np.array_equal(again.predict_many(X), again.score_many(X) >= limits)
+    again.set_objective("hamming")
+    assert np.array_equal(again.predict_many(X), again.predict_proba_many(X) > 0.5)
+    assert np.isnan(list(again.thresholds().values())).all()
     delayed = prequential(Marlene(), yeast.head(300), delay=10)
     assert (delayed.pred != (delayed.proba > 0.5)).mean() > 0.05
 
@@ -330,7 +333,7 @@ def test_scikit_learn_gets_the_same_decisions(yeast):
 )
 def test_other_banks_survive_a_file(tmp_path, base):
     X, Y = drifting(200, 3)
-    model = Marlene(base=base, objective="f1")
+    model = Marlene(base=base, objective="macro-f1")
     model.learn_many(X[:100], Y[:100])
     model.save(tmp_path / "model.npz")
     again = Marlene.load(tmp_path / "model.npz")
