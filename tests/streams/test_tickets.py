@@ -68,3 +68,11 @@ def test_pandas(records, expected):
     columns = ["id", "subject", "created", "size", "count", "vip", "who.age", "who.team", "tags"]
     same(load(pd.DataFrame(flat(records))[columns], **CHOICES), expected)
     same(load(iter(records), **CHOICES), expected)
+
+
+def test_a_limit_keeps_words_and_labels(tmp_path, records, expected):
+    path = tmp_path / "tickets.jsonl"
+    write_jsonl(path, records)
+    limited = load(path, **CHOICES, limit=7)
+    assert (limited.features, limited.labels) == (expected.features, expected.labels)
+    assert limited == expected.head(7)
