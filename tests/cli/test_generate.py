@@ -148,3 +148,16 @@ def test_an_option_that_the_stream_does_not_have_is_refused(call, tmp_path):
     assert outcome.err == "marlene: --examples does not apply to AA\n"
     outcome = call("generate", "gaussians", "--size", 100, "--out", tmp_path / "x.csv")
     assert outcome.err == "marlene: --size does not apply to gaussians\n"
+
+
+def test_options_of_columns(call, tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text("id,subject,tags\n" + "".join(f"t{i},order {i % 3},{'a|b' if i % 2 else 'a'}\n" for i in range(20)))
+    options = ("--labels", "tags", "--separator", "|", "--drop", "id", "--kinds", "subject=text")
+    outcome = call("generate", path, *options, "--change", "rotated", "--out", tmp_path / "out.arff")
+    assert outcome.code == 0, outcome.err
+    stream = load(tmp_path / "out.arff", labels=2)
+    assert ([feature.name for feature in stream.features][:2], stream.labels) == (
+        ["subject: order", "subject: 0"],
+        ("a", "b"),
+    )

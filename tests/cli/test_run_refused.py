@@ -25,6 +25,9 @@ FILES = {
     "two.arff": "@relation 'r: -C 1'\n@attribute y {0,1,2}\n@attribute a numeric\n@data\n2,1\n",
     "inf.arff": "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@data\n1,inf\n",
     "notes.txt": "hello\n",
+    "notes.doc": "hello\n",
+    "bad.jsonl": '{"a": 1, "y": 1}\n{"a": 1,\n',
+    "bad.svm": "1 1:1\n1 1;1\n",
 }
 
 
@@ -62,7 +65,16 @@ def assert_refused(outcome, *said):
         ("yeast --method river:ensemble.BaggingClassifier", "cannot be made with its default parameters"),
         ("yeast --labels y", "labels= does not apply to yeast"),
         ("yeast --features odd", "--features must be one of auto, numeric, binary, not 'odd'"),
-        ("notes.txt --labels y", "expected the suffix .arff, .csv, .tsv or .parquet"),
+        ("notes.doc --labels y", "expected the suffix .arff, .csv, .tsv, .parquet, .json"),
+        ("notes.txt", "notes.txt, line 1, column 1: expected a label, which is a number, found 'hello'"),
+        ("notes.txt --labels y", "labels= does not apply to notes.txt"),
+        ("bad.jsonl --labels y", "bad.jsonl, line 2, column 9: expected JSON objects"),
+        ("bad.svm", "bad.svm, line 2, column 3: expected feature:value"),
+        ("colour.csv --labels y --drop size", "no column matches the pattern 'size', which is to be dropped"),
+        (
+            "colour.csv --labels y --kinds colour=words",
+            "the kind must be one of numeric, binary, nominal, text, date, bag",
+        ),
         ("folder.csv --labels y", "cannot be read (Is a directory)"),
         ("bytes.csv --labels y", "bytes.csv, line "),
         ("bytes.arff.bz2", "the compressed data are damaged"),

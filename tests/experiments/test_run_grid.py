@@ -75,6 +75,14 @@ def test_a_loaded_stream_with_sources_and_settings(tmp_path):
     assert (row["window"], row["start"], row["delay"], row["examples"], row["sources"]) == (20, 9, 2, 150, "Yeast")
 
 
+def test_a_table_with_options_of_columns(tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text("id,subject,tags\n" + "".join(f"t{i},order {i % 3},{'a|b' if i % 2 else 'a'}\n" for i in range(40)))
+    stream = {"load": str(path), "labels": "tags", "separator": "|", "drop": ["id"], "kinds": {"subject": "text"}}
+    (row,) = run_grid(Grid([stream], [{"name": "majority"}]), tmp_path / "store").rows()
+    assert (row["status"], row["examples"], row["features"], row["labels"]) == ("done", 40, 4, 2)
+
+
 @pytest.mark.parametrize(("change", "seed"), [("rotated", 1), ("replaced", 1), ("swapped", 3)])
 def test_an_oracle_tells_which_labels_drift_and_when(tmp_path, change, seed):
     stream = {"load": "yeast", "limit": 101, "change": change, "change_seed": seed}

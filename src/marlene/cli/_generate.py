@@ -11,7 +11,7 @@ import typer
 from marlene._common.checks import one_of
 from marlene._common.errors import MarleneError
 from marlene._common.files import atomic_write
-from marlene.cli._options import label_choice, load_stream
+from marlene.cli._options import column_choices, label_choice, load_stream
 from marlene.cli._progress import examples_progress
 from marlene.streams._gaussians import TYPES, Drift, GaussianStream
 from marlene.streams._write import refuse_other_suffix, write_blocks
@@ -67,6 +67,9 @@ def generate(
     change_seed: Annotated[int, _option(LOADED_OPTIONS, "Seed of the change.", min=0)] = 1,
     archive: Annotated[str | None, _option(LOADED_OPTIONS, ARCHIVE_HELP)] = None,
     archive_seed: Annotated[int, _option(LOADED_OPTIONS, "Seed of an archive of noise.", min=0)] = 1,
+    separator: Annotated[str | None, _option(LOADED_OPTIONS, "As in `marlene run`.")] = None,
+    drop: Annotated[str | None, _option(LOADED_OPTIONS, "Columns to leave out, as in `marlene run`.")] = None,
+    kinds: Annotated[str | None, _option(LOADED_OPTIONS, "Kinds of columns, as in `marlene run`.")] = None,
     limit: Annotated[int | None, _option(LOADED_OPTIONS, "Only the first N examples.", min=1)] = None,
 ) -> None:
     """Write a stream to a file: a synthetic one, or a data set whose labels drift.
@@ -95,7 +98,7 @@ def generate(
         _check_choices(context, change, archive)
         if out.exists() and Path(name).exists() and out.samefile(name):
             raise MarleneError(f"--out {out}: this is the file that is read")
-        target, archives = load_stream(name, {"labels": label_choice(labels)}, limit), {}
+        target, archives = load_stream(name, column_choices(labels, separator, drop, kinds, "auto"), limit), {}
         if archive is not None:
             archives["archive"], target = target.halves(archive, archive_seed)
         _write_all(out, target if change is None else changed(target, change, change_seed), archives)

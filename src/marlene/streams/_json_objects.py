@@ -57,6 +57,8 @@ class JsonObjects:
         return self.text.count(b"\n", 0, position) + 1
 
     def _error(self, wrong: int, at: int) -> MarleneError:
+        ended = at >= len(self.text)
+        at = len(self.text.rstrip()) if ended else at
         where = f"{self.source}, line {self.line(at)}"
         column = at - self.text.rfind(b"\n", 0, at)
         if wrong == TWICE:
@@ -65,7 +67,7 @@ class JsonObjects:
         if wrong == DEEP:
             return MarleneError(f"{where}, column {column}: more than {DEEPEST} objects in one another")
         found = self.text[at : at + 20].partition(b"\n")[0].decode(errors="replace")
-        shown = f"found {found!r}" if found else "found the end of the line" if at < len(self.text) else "the file ends"
+        shown = "the file ends" if ended else f"found {found!r}" if found else "found the end of the line"
         return MarleneError(f"{where}, column {column}: expected JSON objects, one per line or in a list; {shown}")
 
     def _read_slow_numbers(self) -> None:
