@@ -78,7 +78,12 @@ def decide_rows(model: Model, objective: Objective, scores: Floats, out: Labels)
         decide_labels(model.streams, model.sets, objective, scores[row], probabilities, out[row], work)
 
 
+@subkernel
+def _settle(streams: Streams, objective: Objective, work: Floats) -> None:
+    settle(cuts_of(streams, TARGET), objective, work)
+
+
 @kernel
 def settle_cuts(model: Model, objective: Objective) -> None:
     """Choose all cuts of target labels for another objective."""
-    settle(cuts_of(model.streams, TARGET), objective, model.scratch.choice)
+    _settle(model.streams, objective, model.scratch.choice)
