@@ -107,7 +107,7 @@ class JsonObjects:
     def _string(self, begin: int, end: int, *, escaped: bool) -> str:
         try:
             if escaped:
-                return str(json.loads(self.text[begin - 1 : end + 1]))
+                return str(_loaded(self.text[begin - 1 : end + 1]))
             return self.text[begin:end].decode()
         except ValueError as error:
             raise MarleneError(
@@ -148,7 +148,7 @@ class JsonObjects:
             return None
         if kind == LIST:
             try:
-                return _as_tuple(json.loads(self.text[begin:end]))
+                return _as_tuple(_loaded(self.text[begin:end]))
             except (ValueError, RecursionError) as error:
                 where = f"{self.source}, line {self.line(int(begin))}"
                 raise MarleneError(f"{where}: expected a list in JSON ({error})") from None
@@ -162,6 +162,14 @@ def _room(size: int) -> tuple[Leaves, Nodes]:
     leaves = Leaves(small[0], small[1], np.empty(size, np.int8), np.empty(size), large[0], large[1])
     slots = np.zeros(1 << (2 * size + 2).bit_length(), np.int32)
     return leaves, Nodes(slots, np.empty(size, np.uint64), small[2], large[2], large[3], small[3])
+
+
+def _loaded(text: bytes) -> Any:  # noqa: ANN401 (any value of JSON)
+    """Return a value; half of a character is a ValueError."""
+    value = json.loads(text.decode())
+    if b"\\u" in text:
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
 
 
 def _as_tuple(value: Any) -> Any:  # noqa: ANN401 (any value of JSON)
