@@ -34,7 +34,7 @@ FIRST_ERROR = 0.25
 """The prior error of every kind of classifiers in each class: that of always saying 0.5."""
 
 AIMS: dict[str, dict[str, float]] = {
-    "mix": {"macro": 1.0, "micro": 1.0, "label_set": 1.0},
+    "mix": {"macro": 1.1, "micro": 1.0, "label_set": 1.0},  # the latter two mostly move together
     "macro": {"macro": 1.0},
     "micro": {"micro": 1.0},
     "macro-f1": {"macro_f1": 1.0},
