@@ -67,3 +67,9 @@ def _paths(value, path=()):
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in entries:
         yield from _paths(part, (*path, key))
+
+
+def shapes(model):
+    """Return the shapes of all arrays of a `Marlene`, but for the lists of its window, which follow the rows in it."""
+    lists = {"neighbours.where", "neighbours.value"}
+    return {name: array.shape for name, array in model.state()[1].items() if name not in lists}

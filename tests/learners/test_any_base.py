@@ -222,7 +222,7 @@ def test_a_pair_serves_br_marlene_and_marlene():
     weighted.learn_many(X, Y)
     assert np.isfinite(weighted.predict_proba_many(X)).all()
     assert contents(Marlene.from_state(*weighted.state())) == contents(weighted)
-    given, named = Marlene(base=MixedBank(), seed=1), Marlene(seed=1)
+    given, named = Marlene(base=MixedBank(), seed=1), Marlene(base="mixed", seed=1)
     for one in (given, named):
         one.learn_many(X, Y)
     assert contents(given) == contents(named)

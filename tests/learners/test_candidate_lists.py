@@ -11,6 +11,7 @@ from marlene.kernels.tracking.state import KINDS
 from marlene.learners.marlene import _tracker, _tracker_state
 from marlene.learners.marlene._tracker import SLOTS, SNAPSHOT
 from marlene.metrics import Scores
+from tests.learners.streams import shapes
 
 
 def many_labels(n, n_labels, drifts, seed=0):
@@ -56,7 +57,8 @@ def elements_per_label(n_labels, candidates, sources):
         model.learn_many(X[:250], Y[:250], stream=f"source {number}")
     model.learn_many(X[250:], Y[250:])
     tracker = model._tracker
-    parts = [*tracker._weights, *tracker.model().scratch, *tracker._streams, *tracker._growth]
+    scratch = [array for part in tracker.model().scratch for array in (part if isinstance(part, tuple) else [part])]
+    parts = [*tracker._weights, *scratch, *tracker._streams, *tracker._growth]
     return sum(array.size for array in parts) / n_labels, len(tracker.bank) / n_labels
 
 
@@ -74,7 +76,7 @@ def test_everything_is_bounded_however_often_labels_drift(monkeypatch):
     X, Y = many_labels(12_000, 6, 20)
     for begin in range(0, len(X), 1000):
         model.learn_many(X[begin : begin + 1000], Y[begin : begin + 1000])
-        sizes.append({name: array.shape for name, array in model.state()[1].items()})
+        sizes.append(shapes(model))
         drifts = max(drifts, len(model._tracker.events))
     assert sizes[0] == sizes[-1]
     assert drifts == len(model._tracker.events) == 50

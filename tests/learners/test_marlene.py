@@ -18,7 +18,7 @@ from marlene.learners import create
 from marlene.learners.marlene._tracker import OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
 from marlene.sklearn import MarleneClassifier
 from marlene.streams import Feature, Stream, load
-from tests.learners.streams import contents, dicts, drifting, learn_singly, truths
+from tests.learners.streams import contents, dicts, drifting, learn_singly, shapes, truths
 
 FIGURES = ("macro_gmean", "micro_gmean", "label_set_gmean")
 
@@ -175,7 +175,7 @@ def test_a_source_alone_predicts_nothing_of_the_target_but_is_a_candidate():
     assert model.predict_one({0: 1.0}) == {}
     model.learn_many(stream.X[300:310], stream.Y[300:310])
     assert {row["stream"] for row in model.explain(0)} == {None, "archive"}
-    assert {row["base"] for row in model.explain(0)} == {"naive-bayes", "linear"}
+    assert {row["base"] for row in model.explain(0)} == {"naive-bayes", "linear", "neighbours"}
     assert {row["role"] for row in model.explain(0)} == {OWN, WARM, SOURCE}
 
 
@@ -186,7 +186,8 @@ def test_shares_sum_to_one_and_are_told_alike():
         assert sum(row.values()) == pytest.approx(1.0)
         assert sum(vote["share"] for vote in told) == pytest.approx(1.0)
         assert [vote["share"] for vote in told] == sorted((vote["share"] for vote in told), reverse=True)
-        assert len(told) <= KINDS * LEADERS
+        assert len(told) <= KINDS * LEADERS + 1
+        assert [vote["label"] for vote in told if vote["base"] == "neighbours"] == [label]
         assert model.swr()[label] == pytest.approx(1.0 - row.get((None, label), 0.0))
     assert model.aswr() == pytest.approx(np.mean(list(model.swr().values())))
     assert Marlene().aswr() == 0.0
@@ -257,7 +258,7 @@ def test_memory_stays_the_same_however_often_labels_drift():
     for begin in range(0, 20_000, 400):
         order = rng.permutation(3)
         model.learn_many(stream.X[begin : begin + 400], stream.Y[begin : begin + 400][:, order])
-        sizes.append({name: array.shape for name, array in model.state()[1].items()})
+        sizes.append(shapes(model))
     assert sizes[0] == sizes[-1]
     assert model.counts()["models"] == KINDS * 3 * (2 + SLOTS)
     assert model.counts()["drifts"] > 50

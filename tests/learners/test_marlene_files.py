@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from marlene.kernels.decisions.cuts import BINS
 
 from marlene import Marlene
 from marlene._common.errors import MarleneError
+from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking.state import EVENTS, LEADERS, POOL, SEARCHING
 from marlene.learners.marlene._tracker import OWN, SNAPSHOT
 from tests.learners.test_marlene import eventful
@@ -28,7 +28,7 @@ def test_damaged_files_are_refused():
                 Marlene.from_state(header, damaged)
     with pytest.raises(MarleneError, match="the state of method 'x'"):
         Marlene.from_state(header | {"method": "x"}, arrays)
-    for part in ("parameters", "space", "streams", "banks", "room", "events"):
+    for part in ("parameters", "space", "streams", "banks", "neighbours", "room", "events"):
         with pytest.raises(MarleneError, match="not the state of"):
             Marlene.from_state({name: value for name, value in header.items() if name != part}, arrays)
     Marlene.from_state(header, arrays).learn_many(X, Y)
@@ -37,6 +37,14 @@ def test_damaged_files_are_refused():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("neighbours.where", -1),
+        ("neighbours.where", 10_000),
+        ("neighbours.truth", -2),
+        ("neighbours.truth", 2),
+        ("neighbours.sizes", -1),
+        ("neighbours.sizes", 10_000),
+        ("neighbours.ring", -1),
+        ("neighbours.ring", 10_000),
         ("weights.began", -1),
         ("weights.began", SEARCHING + 1),
         ("weights.size", 0),

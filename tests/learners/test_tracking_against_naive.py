@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marlene.banks import LinearBank, NaiveBayesBank
-from marlene.kernels.tracking.state import BAYES, LINEAR, NAMESAKE, SEARCHING
+from marlene.banks import LinearBank, NaiveBayesBank, Neighbours
+from marlene.kernels.tracking.state import BAYES, LINEAR, NAMESAKE, NEIGHBOURS, QUIET, SEARCHING
+from marlene.kernels.tracking.voices import TRIAL
 from marlene.kernels.tracking.weights import PROVEN, PROVEN_NAMED
 from marlene.learners import Marlene
 from marlene.learners.input._values import DECISIVE
@@ -29,9 +30,9 @@ class Inputs:
         self.counted, self.absent = {}, {}
 
     def of(self, x, learning):
-        """Return the inputs of an example; what is unknown becomes known if it is learnt."""
-        row = {}
-        for name in [*x, *(self.values.keys() - x.keys())]:
+        """Return the inputs of an example, in the order of features; what is unknown becomes known if it is learnt."""
+        row, known = {}, {name: i for i, name in enumerate(self.values)}
+        for name in sorted([*x, *(known.keys() - x.keys())], key=lambda name: known.get(name, len(known))):
             value = x.get(name, "" if self.values.get(name) is not None else False)
             if name not in self.values:
                 if not learning or value is None:
@@ -70,15 +71,20 @@ class Inputs:
 class Twins:
     """Marlene, and the same in plain Python; both are told the same, and what they say is compared."""
 
-    def __init__(self, base="mixed", transfer="tracking", objective="mix", weighted=False, candidates=CANDIDATES):
+    def __init__(
+        self, base="mixed", transfer="tracking", objective="mix", weighted=False, candidates=CANDIDATES, window=None
+    ):
         banks = [NaiveBayesBank(weighted=weighted)] if base != "linear" else []
         banks += [LinearBank()] if base != "naive-bayes" else []
-        self.model = Marlene(base=banks, transfer=transfer, objective=objective)
+        neighbours = Neighbours(window) if window else None
+        base = [*banks, neighbours] if window else banks
+        self.model = Marlene(base=base, transfer=transfer, objective=objective)
         self.model._tracker.candidates = candidates
         twins = {BAYES: NaiveBayes, LINEAR: Logistic}
         make = {bank.which: lambda scales, bank=bank: twins[bank.which](scales, **bank.settings()) for bank in banks}
         self.inputs = Inputs()
-        self.naive = Tracker(make, objective, SLOTS if transfer == "tracking" else 0, self.inputs.numeric, candidates)
+        slots, settings = SLOTS if transfer == "tracking" else 0, neighbours and neighbours.settings().values()
+        self.naive = Tracker(make, objective, slots, self.inputs.numeric, candidates, settings)
         self.roles = set()
         self.predictions = set()
 
@@ -154,6 +160,8 @@ class Twins:
             for kind, place, share in tracker.shares(q):
                 shares[kind, *place] = shares.get((kind, *place), 0.0) + share
             assert shares == pytest.approx(self.naive.shares(q), rel=1e-7, abs=1e-8)
+            assert tracker.voices(q) == pytest.approx(self.naive.streams[0].voices(q), rel=1e-6)
+        assert bool(tracker._clock[QUIET]) == self.naive.quiet
         self.compare_lists()
         return {giver[0] for *_, giver in events if giver}
 
@@ -336,6 +344,45 @@ def test_examples_of_different_weights(weighted):
     assert len(twins.predictions) > 500
 
 
+@pytest.mark.parametrize("window", [40, 1000])
+def test_neighbours_among_numbers(window):
+    rng = np.random.default_rng(7)
+    twins = Twins(window=window)
+    X, Y = numbers(rng, 500, 2)
+    Y[:, 1] = [abs(x["d0"] - 2) + abs(x["d1"] - 2) < 1.5 if x["d1"] else y for x, y in zip(X, Y[:, 1], strict=True)]
+    learn_all(twins, X[:60], truths(rng, Y[:60], "ax"), "old")
+    learn_all(twins, X[60:300], [{"a": bool(y)} for y in Y[60:300, 0]])
+    twins.signal("a")
+    learn_all(twins, X[300:], truths(rng, Y[300:], "ab"))
+    twins.compare()
+    assert len(twins.predictions) > 500
+
+
+def test_neighbours_that_are_equal_all_vote():
+    rng = np.random.default_rng(8)
+    twins = Twins(window=200)
+    bits = rng.random((300, 3)) < 0.5
+    X = [{f"b{i}": bool(b) for i, b in enumerate(row)} for row in bits]
+    learn_all(twins, X, truths(rng, np.logical_xor(bits[:, :1], bits[:, 1:2]) ^ (rng.random((300, 1)) < 0.02), "a"))
+    twins.compare()
+    assert twins.naive.streams[0].voices(0)[NEIGHBOURS] > 0.99
+    assert [twins.predict({"b0": True, "b1": b, "b2": True})[0] > 0.8 for b in (False, True)] == [True, False]
+
+
+def test_neighbours_that_help_too_little_are_asked_rarely():
+    rng = np.random.default_rng(9)
+    twins = Twins(window=100)
+    X, Y = words(rng, 400, 2)
+    weights = rng.choice([0.5, 1.0, 3.0], 400)
+    asked = []
+    for x, y, w in zip(X, truths(rng, Y, "ab"), weights, strict=True):
+        asked.append(twins.naive.are_asked())
+        twins.learn(x, y, w=float(w))
+    twins.compare()
+    assert all(asked[:TRIAL])
+    assert 0 < sum(asked[TRIAL:]) < 20
+
+
 @settings(max_examples=25)
 @given(st.data())
 def test_anything(data):
@@ -344,7 +391,8 @@ def test_anything(data):
     base = draw(st.sampled_from(["mixed", "naive-bayes", "linear"]))
     candidates = draw(st.sampled_from([2, 5, CANDIDATES]))
     transfer, objective = draw(st.sampled_from(["tracking", "own"])), draw(st.sampled_from([*OBJECTIVES]))
-    twins = Twins(base, transfer, objective, candidates=candidates)
+    window = draw(st.sampled_from([None, 2, 30, 1000]))
+    twins = Twins(base, transfer, objective, candidates=candidates, window=window)
     n_labels = draw(st.integers(1, 4))
     X, Y = draw(st.sampled_from([words, numbers]))(rng, 160, n_labels)
     names = "abcd"[:n_labels]

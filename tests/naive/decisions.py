@@ -32,10 +32,13 @@ class Errors:
         self.sums[y] = MEMORY * self.sums[y] + w * (said - y) ** 2
         self.examples[y] = MEMORY * self.examples[y] + w
 
+    def value(self):
+        """Return the mean error; both classes count the same."""
+        return max(sum(self.sums[y] / self.examples[y] for y in (0, 1)) / 2, SMALLEST_ERROR)
+
     def weight(self):
         """Return how much the voice counts."""
-        mean = sum(self.sums[y] / self.examples[y] for y in (0, 1)) / 2
-        return max(mean, SMALLEST_ERROR) ** -SHARPNESS
+        return self.value() ** -SHARPNESS
 
 
 class Cuts:

@@ -5,6 +5,7 @@ import math
 from marlene.kernels.banks.naive_bayes import LARGEST
 from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking.learn import FAMILIAR
+from marlene.kernels.tracking.state import VOICES
 from marlene.kernels.tracking.weights import GOOD
 from tests.naive.banks import Scales
 from tests.naive.decisions import Errors
@@ -36,15 +37,20 @@ class Stream:
         self.decisions.add_labels(1)
 
     def blend(self, q, said):
-        """Return the mean of what kinds say, weighted by how small their errors were."""
-        weights = {k: self.errors[q][k].weight() for k in self.kinds}
-        return sum(weights[k] * said[k] for k in self.kinds) / sum(weights.values())
+        """Return the mean of what those who vote say, weighted by how small their errors were."""
+        weights = {k: self.errors[q][k].weight() for k in said}
+        return sum(weights[k] * said[k] for k in said) / sum(weights.values())
+
+    def voices(self, q):
+        """Return the share of each kind, and of the neighbours, in the votes on a label."""
+        weights = {k: errors.weight() for k, errors in self.errors[q].items() if k < VOICES}
+        return {k: weight / sum(weights.values()) for k, weight in weights.items()}
 
     def learn(self, said, scores, truth, settled, w):
         """Learn from what kinds said of labels, and from their scores; `settled`, see `Cuts.learn`."""
         for q, y in enumerate(truth):
             if y >= 0:
-                for k in self.kinds:
+                for k in said[q]:
                     self.errors[q][k].count(said[q][k], y, w)
         self.decisions.learn(scores, truth, settled=settled, sets=self.is_target, w=w)
 

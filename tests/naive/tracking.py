@@ -22,7 +22,19 @@ from marlene.kernels.tracking.inherit import (
     YOUNG_FOR,
 )
 from marlene.kernels.tracking.learn import HEAVIEST, SUREST, YOUNG_PATIENCE
-from marlene.kernels.tracking.state import ALONE, BAYES, NAMESAKE, NOT_YET, SCOUTS, SEARCHING
+from marlene.kernels.tracking.state import (
+    ALONE,
+    BAYES,
+    HEDGED,
+    NAMESAKE,
+    NEIGHBOURS,
+    NOT_YET,
+    SCOUTS,
+    SEARCHING,
+    TOGETHER,
+    WITHOUT,
+)
+from marlene.kernels.tracking.voices import EARNED, RARELY, TRIAL
 from marlene.kernels.tracking.weights import (
     BEHIND,
     HASTE,
@@ -39,6 +51,7 @@ from marlene.kernels.tracking.weights import (
 from marlene.learners.marlene._tracker import OWN, SNAPSHOT, SOURCE, WARM, YOUNG
 from tests.naive import candidates
 from tests.naive.candidates import TARGET, Weights
+from tests.naive.neighbours import Neighbours
 from tests.naive.tracked_streams import Stream, probability
 
 
@@ -57,11 +70,17 @@ class Tracker:
         The inputs that are numbers, which may grow.
     limit
         How many snapshots and learners of sources are candidates of a label at most.
+    neighbours
+        The window and the smoothing of nearest neighbours, if they vote.
     """
 
-    def __init__(self, make, objective, slots, numeric, limit):
+    def __init__(self, make, objective, slots, numeric, limit, neighbours=None):
         self.make, self.objective, self.slots, self.numeric, self.limit = make, objective, slots, numeric, limit
-        self.streams, self.names = [Stream(make, numeric, objective, is_target=True)], [None]
+        voices = [*make, *([NEIGHBOURS, TOGETHER, WITHOUT, HEDGED] if neighbours else [])]
+        self.streams, self.names = [Stream(voices, numeric, objective, is_target=True)], [None]
+        self.neighbours = Neighbours(self.streams[0].scales, *neighbours) if neighbours else None
+        self.quiet = False
+        """Whether neighbours count for too little to be asked every time."""
         self.models = {}
         """The classifier of each kind at each place."""
         self.weights = {}
@@ -101,6 +120,8 @@ class Tracker:
         for (_, (room, _, _)), model in self.models.items():
             if slot in self.streams[room].scales.met:
                 model.forget(slot)
+        if self.neighbours:
+            self.neighbours.forget_input(slot)
         for stream in self.streams:
             stream.scales.met.discard(slot)
             stream.known.discard(slot)
@@ -121,8 +142,13 @@ class Tracker:
         """Return the log odds of all classifiers for a row of the target; 0 if they sleep."""
         return {(k, h): 0.0 if self.is_asleep(h, row) else self.odds(k, h, row) for k, h in self.models}
 
-    def vote(self, odds):
-        """Return what each kind says of each label, and the scores; log odds of 0 are no vote."""
+    def are_asked(self):
+        """Tell whether neighbours vote on the present example."""
+        seen = self.streams[TARGET].seen
+        return bool(self.neighbours) and (not self.quiet or seen < TRIAL or seen % RARELY == 0)
+
+    def vote(self, odds, row):
+        """Return what each kind, and the neighbours, say of each label, and the scores; log odds of 0 are no vote."""
         target, said = self.streams[TARGET], []
         for q in range(len(target.labels)):
             said.append({})
@@ -130,6 +156,9 @@ class Tracker:
                 awake = {h: share for h, share in self.weights[k, q].share.items() if odds[k, h] != 0}
                 votes = [share * probability(odds[k, h]) for h, share in awake.items()]
                 said[q][k] = sum(votes) / sum(awake.values()) if awake else 0.5
+        if self.are_asked():
+            for q, p in enumerate(self.neighbours.votes(row, len(said))):
+                said[q][NEIGHBOURS] = p
         return said, [target.blend(q, said[q]) for q in range(len(said))]
 
     def ready(self):
@@ -143,7 +172,7 @@ class Tracker:
     def predict(self, row):
         """Return the scores, and what turns them into probabilities and predictions."""
         trial = self.ready()
-        return trial.vote(trial.all_odds(row))[1], trial.streams[TARGET].decisions
+        return trial.vote(trial.all_odds(row), row)[1], trial.streams[TARGET].decisions
 
     def same(self, s, q):
         """Return the label of a source that has the name of target label q, or None."""
@@ -226,7 +255,7 @@ class Tracker:
             for y in (0, 1):
                 mine[q][y] = [a + part * b for a, b in zip(mine[q][y], theirs[label][y], strict=True)]
         target.decisions.lines[q] = source.decisions.lines[label].copy(part)
-        target.errors[q] = {k: errors.copy() for k, errors in source.errors[label].items()}
+        target.errors[q] |= {k: errors.copy() for k, errors in source.errors[label].items()}
 
     def learn_source(self, name, row, truth, settled, w=1):
         s, self.importance = self.names.index(name), w
@@ -257,7 +286,9 @@ class Tracker:
         self.begin()
         self.importance = w
         target, odds = self.streams[TARGET], self.all_odds(row)
-        said, scores = self.vote(odds)
+        said, scores = self.vote(odds, row)
+        if self.are_asked():
+            self.compare_voices(said, scores, truth, w)
         target.learn(said, scores if found is None else found, truth, settled, w)
         if max(truth, default=-1) >= 0:
             for k in self.make:
@@ -267,6 +298,22 @@ class Tracker:
                         self.move_weights(k, q, y, odds, scouts if y else [])
             self.train_all(row, truth, odds)
         target.seen += 1
+
+    def compare_voices(self, said, scores, truth, w):
+        """Count the errors of all voices, and with no or silent neighbours; judge now and then if these help enough."""
+        target = self.streams[TARGET]
+        for q, y in enumerate(truth):
+            if y >= 0:
+                without = target.blend(q, {k: said[q][k] for k in self.make})
+                hedged = target.blend(q, said[q] | {NEIGHBOURS: 0.5})
+                target.errors[q][TOGETHER].count(scores[q], y, w)
+                target.errors[q][WITHOUT].count(without, y, w)
+                target.errors[q][HEDGED].count(hedged, y, w)
+        if target.seen % RARELY == 0:
+            together, *others = (
+                sum(record[k].value() for record in target.errors) for k in (TOGETHER, WITHOUT, HEDGED)
+            )
+            self.quiet = together > (1 - EARNED) * min(others)
 
     def find_scouts(self, k, odds):
         """Return those of the pool that score highest, unless all are guests of all labels."""
@@ -360,6 +407,8 @@ class Tracker:
     def train_all(self, row, truth, odds):
         """Train own, warm and young learners; then renew the young and take snapshots."""
         target = self.streams[TARGET]
+        if self.neighbours:
+            self.neighbours.remember(row, list(truth), self.importance)
         for stream in self.streams:
             stream.scales.observe(row)
         lesson = [self.lesson(q, y) for q, y in enumerate(truth)]
@@ -419,6 +468,8 @@ class Tracker:
             weights.find_leaders()
         self.young[q] = [0, 0]
         self.start((TARGET, 1, q))
+        if self.neighbours:
+            self.neighbours.forget_label(q)
         self.events.append((self.streams[TARGET].seen, q, -1, None))
 
     def shares(self, q):

@@ -11,6 +11,7 @@ Array = npt.NDArray[Any]
 Arrays = dict[str, Array]
 """Named arrays: what a saved state holds."""
 Floats = npt.NDArray[np.float64]
+Floats32 = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]

@@ -1,8 +1,9 @@
-"""Banks of simple classifiers: naive Bayes and linear ones, or both side by side, any number in one set of arrays."""
+"""Banks of simple classifiers, any number in one set of arrays: naive Bayes, linear, or both; and neighbours."""
 
 from marlene.banks._bank import InputBank
 from marlene.banks._linear import LinearBank
 from marlene.banks._mixed import SIMPLE_BANKS, MixedBank
 from marlene.banks._naive_bayes import NaiveBayesBank
+from marlene.banks._neighbours import Neighbours
 
-__all__ = ["SIMPLE_BANKS", "InputBank", "LinearBank", "MixedBank", "NaiveBayesBank"]
+__all__ = ["SIMPLE_BANKS", "InputBank", "LinearBank", "MixedBank", "NaiveBayesBank", "Neighbours"]

@@ -135,7 +135,7 @@ def _guess(how: str) -> Callable[..., Guess]:
     return lambda seed: Guess(how, seed)
 
 
-TRACKING = "naive Bayes and linear models, transfer by tracking, thresholds learnt online"
+TRACKING = "naive Bayes, linear models and neighbours, transfer by tracking, thresholds learnt online"
 USE = "all sub-classifiers vote on every label, weighted by use"
 PAIRS = "BR-MARLENE and a model of every pair of labels"
 FREQUENT = "the most frequent value of every label"

@@ -9,10 +9,10 @@ import numpy as np
 
 from marlene.kernels.banks.linear import linear_learn, linear_scores, slope
 from marlene.kernels.banks.naive_bayes import LARGEST, bayes_learn, bayes_scores
+from marlene.kernels.banks.neighbours import remember
 from marlene.kernels.banks.scales import observe_row
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.decisions.decide import learn_scores
-from marlene.kernels.ensemble.blend import Blend, blended_vote, count_error
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.begin import begin
 from marlene.kernels.tracking.decisions import calibrate_labels, cuts_of, decide_labels, learn_labels
@@ -26,7 +26,8 @@ from marlene.kernels.tracking.inherit import (
     wanted_by_young,
 )
 from marlene.kernels.tracking.lists import are_complete, find_scouts, first_guest
-from marlene.kernels.tracking.state import BAYES, KINDS, LINEAR, NAMESAKE, SEARCHING, TARGET, scales_of
+from marlene.kernels.tracking.state import BAYES, KINDS, LINEAR, NAMESAKE, NEIGHBOURS, SEARCHING, TARGET, scales_of
+from marlene.kernels.tracking.voices import are_asked, blend, learn_errors, learn_voices, write_neighbours
 from marlene.kernels.tracking.weights import (
     HASTE,
     SEARCHED,
@@ -122,25 +123,11 @@ def _vote(model: Model, rows: Rows, row: int, scores: Floats) -> None:
     for k in range(KINDS):
         if kinds.used[k]:
             _mixed_votes(model.weights, scratch.score[k], k, scratch.said[k, :n_labels])
-    _blend(streams, TARGET, kinds, scratch, scores)
-
-
-@subkernel
-def _blend(streams: Streams, stream: int, kinds: Kinds, scratch: WorkSpace, scores: Floats) -> None:
-    blend = Blend(streams.errors[stream], streams.counted[stream])
-    for q in range(streams.labels[stream]):
-        scores[q] = blended_vote(blend, scratch.said, kinds.used, q)
-
-
-@subkernel
-def _learn_errors(streams: Streams, stream: int, kinds: Kinds, scratch: WorkSpace, truth: Labels) -> None:
-    blend = Blend(streams.errors[stream], streams.counted[stream])
-    for q in range(streams.labels[stream]):
-        if truth[q] >= 0:
-            streams.examples[stream, q, truth[q]] += scratch.importance[0]
-            for k in range(KINDS):
-                if kinds.used[k]:
-                    count_error(blend, k, q, scratch.said[k, q], truth[q], scratch.importance[0])
+    if are_asked(model):
+        write_neighbours(kinds, rooms, scratch, rows, row, n_labels)
+        blend(streams, TARGET, kinds.voices, scratch, scores)
+    else:
+        blend(streams, TARGET, kinds.used, scratch, scores)
 
 
 @subkernel
@@ -281,6 +268,9 @@ def _is_any(truth: Labels, least: int) -> bool:
 @subkernel
 def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
     rooms, growth, streams = model.rooms, model.growth, model.streams
+    if model.kinds.voices[NEIGHBOURS]:
+        importance = model.scratch.importance[0]
+        remember(model.kinds.window, scales_of(rooms, TARGET), rows, row, truth, importance)
     for room in range(len(rooms.first) - 1):
         observe_row(scales_of(rooms, room), rows, row)
         _train(model, TARGET, room, rooms.first[room], rows, row, truth)
@@ -343,7 +333,7 @@ def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Blo
                 block.probabilities[row, q] = probabilities[q]
             decide_labels(streams, model.sets, objective, scores, probabilities, block.predictions[row], work)
         learn_labels(streams, model.sets, objective, scores, probabilities, truth, block.weights[row], work)
-        _learn_errors(streams, TARGET, model.kinds, model.scratch, truth)
+        learn_voices(model, scores, truth)
         if _is_any(truth, 0):  # of others nothing is learnt, not even of their inputs
             for k in range(KINDS):
                 if model.kinds.used[k]:
@@ -363,11 +353,11 @@ def _test_source(model: Model, objective: Objective, stream: int, rows: Rows, ro
     for k in range(KINDS):
         for label in range(n_labels):
             scratch.said[k, label] = _probability(scratch.score[k, first + label])
-    _blend(streams, stream, model.kinds, scratch, scores[:n_labels])
+    blend(streams, stream, model.kinds.used, scratch, scores[:n_labels])
     calibrate_labels(streams, stream, scores[:n_labels], probabilities[:n_labels])
     lines, weight, work = streams.lines[stream], scratch.importance[0], scratch.choice
     learn_scores(cuts_of(streams, stream), lines, objective, scores[:n_labels], probabilities, truth, weight, work)
-    _learn_errors(streams, stream, model.kinds, scratch, truth)
+    learn_errors(streams, stream, model.kinds.used, scratch, truth)
 
 
 @kernel

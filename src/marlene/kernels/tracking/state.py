@@ -17,10 +17,16 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Bools, Floats, Ints, Labels
     from marlene.kernels.banks.linear import Linear, LinearSettings
     from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
+    from marlene.kernels.banks.neighbours import Window, WindowSettings, WindowSpace
     from marlene.kernels.decisions.label_sets import LabelSets
 
 KINDS = 2
 BAYES, LINEAR = range(KINDS)
+NEIGHBOURS, VOICES = KINDS, KINDS + 1
+"""What is blended: both kinds, and the target's nearest neighbours, which are no classifiers and not tracked."""
+TOGETHER, WITHOUT, HEDGED, RECORDS = range(VOICES, VOICES + 4)
+"""Whose errors are recorded, too: the blend of all; that without the neighbours; that with neighbours who always say
+0.5, which is better where nothing can be learnt."""
 TARGET = 0
 """The target's number among streams and rooms."""
 ABSENT = -1e30
@@ -32,9 +38,9 @@ OWN_PLACE, YOUNG_PLACE = range(2)
 SCOUTS = 8
 """How many of the pool are considered for the lists of the labels of an example."""
 EVENT_TIME, EVENT_KIND, EVENT_LABEL, EVENT_COLUMN, EVENT_WIDTH = range(5)
-STALE, EVENTS, POOL, CLOCKS = range(4)
+STALE, EVENTS, POOL, QUIET, CLOCKS = range(5)
 """Places of `Model.clock`: whether a source has learnt since the last row of the target; how many events there are;
-how many columns have joined the pool."""
+how many columns have joined the pool; whether the neighbours help too little to be asked every time."""
 
 
 SILENT_YOUNG, SILENT_GUEST = range(2)
@@ -44,13 +50,19 @@ NOT_YET, ALONE, NAMESAKE, SEARCHING = range(4)
 
 
 class Kinds(NamedTuple):
-    """The classifiers of both kinds, and which kinds are used."""
+    """The classifiers of both kinds, the window of neighbours, and which of them are used.
+
+    `used` are the kinds, `voices` the kinds and the neighbours.
+    """
 
     bayes: Bayes
     bayes_settings: BayesSettings
     linear: Linear
     linear_settings: LinearSettings
+    window: Window
+    window_settings: WindowSettings
     used: Bools
+    voices: Bools
 
 
 class Rooms(NamedTuple):
@@ -90,7 +102,7 @@ class Streams(NamedTuple):
     examples
         Negative and positive examples (streams × labels × 2).
     errors, counted
-        `Blend` of each stream (streams × kinds × labels × 2).
+        `Blend` of each stream, with further records of the target (streams × records × labels × 2).
     counts, shares, cut, rows, judged
         `Cuts` of each stream.
     lines
@@ -180,7 +192,7 @@ class Growth(NamedTuple):
 
 
 class WorkSpace(NamedTuple):
-    """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), for labels.
+    """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), what voices say of labels.
 
     `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and ln P(1) as they say it. `said`: what kinds
     say of labels; `scores`: the same blended; `choice`: for decisions; `importance`: the weight of the present example.
@@ -196,6 +208,7 @@ class WorkSpace(NamedTuple):
     scouts: Ints
     guests: Floats
     importance: Floats
+    window: WindowSpace
 
 
 class Model(NamedTuple):

@@ -10,13 +10,13 @@ import numpy as np
 
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
-from marlene.banks import SIMPLE_BANKS, InputBank, MixedBank
-from marlene.kernels.tracking.state import Block
+from marlene.banks import SIMPLE_BANKS, InputBank, MixedBank, Neighbours
+from marlene.kernels.tracking.state import NEIGHBOURS, Block
 from marlene.learners._saved import SavedLearner
 from marlene.learners.input._features import FeatureSpace
 from marlene.learners.marlene._decisions import make_objective
 from marlene.learners.marlene._givers import shares_by_giver
-from marlene.learners.marlene._tracker import WARM, Tracker
+from marlene.learners.marlene._tracker import OWN, WARM, Tracker
 from marlene.learners.marlene._tracker_state import restore_tracker, tracker_state
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from marlene.learners.marlene._givers import Source
 
 
-MIXED = MixedBank.name
+ALL, MIXED = "all", MixedBank.name
 TRANSFER = ("tracking", "own")
 NO_ROWS = np.zeros((0, 0)), np.zeros((0, 0), np.int8)
 
@@ -36,8 +36,9 @@ NO_ROWS = np.zeros((0, 0)), np.zeros((0, 0), np.int8)
 class Marlene(SavedLearner):
     """MARLENE with simple classifiers, transfer by tracking, and decisions made for what the user wants.
 
-    Every label has a naive Bayes classifier, which learns fast, and logistic regression, which is better in the end;
-    the one with the smaller error of late counts more. Of each kind a label has several *candidates*: its own learner;
+    Every label has a naive Bayes classifier, which learns fast, and logistic regression, which is better in the end.
+    The most similar of the latest examples vote, too, which is best if few numbers interact. Whose errors were smaller
+    of late counts more. Of each kind of classifiers a label has several *candidates*: its own learner;
     a young one, which starts anew now and then; frozen snapshots of the learners of all labels; the learners of other
     streams. Their weights move with what each says of the label, so that the one that serves it best soon leads. A
     candidate that holds nearly all of the weight is *inherited*: the label's own learner becomes a copy of it and
@@ -51,8 +52,9 @@ class Marlene(SavedLearner):
     Parameters
     ----------
     base
-        "mixed" (both kinds), "naive-bayes", "linear", an empty bank with other settings, such as
-        ``NaiveBayesBank(smoothing=1)``, one of each kind, or a `MixedBank` of both.
+        "all" (both kinds, and neighbours), "mixed" (both kinds), "naive-bayes", "linear", an empty bank with other
+        settings, such as ``NaiveBayesBank(smoothing=1)``, one of each kind, or a `MixedBank` of both. `Neighbours` may
+        be added to a list of banks.
     features
         As for `BRMarlene`.
     transfer
@@ -83,7 +85,7 @@ class Marlene(SavedLearner):
     _weighs = True
     _objects = ("base",)
 
-    base: str | InputBank | MixedBank | Sequence[InputBank] = MIXED
+    base: str | InputBank | MixedBank | Sequence[InputBank | Neighbours] = ALL
     features: str | Mapping[Hashable, str] = "auto"
     transfer: str = "tracking"
     objective: str | Mapping[str, float] = "mix"
@@ -94,7 +96,8 @@ class Marlene(SavedLearner):
         whole_number(self.seed, "seed")
         self._space = FeatureSpace(self.features)
         objective = make_objective(self.objective)
-        self._tracker = Tracker(_make_banks(self.base), objective, self.transfer == "tracking")
+        banks, neighbours = _make_banks(self.base)
+        self._tracker = Tracker(banks, objective, self.transfer == "tracking", neighbours=neighbours)
 
     def _labels(self, stream: str | None) -> list[Hashable]:
         tracker = self._tracker
@@ -178,11 +181,14 @@ class Marlene(SavedLearner):
         if label not in known:
             raise MarleneError(f"there is no target label {label!r}")
         tracker, names = self._tracker, {bank.which: bank.name for bank in self._tracker.banks}
-        rows = []
+        voices, rows = tracker.voices(known[label]), []
         for kind, place, share in tracker.shares(known[label]):
             of = tracker.labels[0 if place.role == WARM else place.stream][place.label]
             found = {"base": names[kind], "role": place.role, "stream": tracker.names[place.stream], "label": of}
-            rows.append(found | {"share": share / len(tracker.banks)})
+            rows.append(found | {"share": share * voices[kind]})
+        if tracker.neighbours:
+            found = {"base": Neighbours.name, "role": OWN, "stream": None, "label": label}
+            rows.append(found | {"share": voices[NEIGHBOURS]})
         return sorted(rows, key=lambda row: -row["share"])
 
     def transfer_matrix(self) -> dict[Hashable, dict[Source, float]]:
@@ -226,10 +232,11 @@ class Marlene(SavedLearner):
 
     @classmethod
     def _restored_objects(cls, header: Mapping[str, Any]) -> dict[str, Any]:
-        banks = [SIMPLE_BANKS[name](**settings) for name, settings in header["banks"]]
-        found = [(bank.name, bank.settings()) for bank in banks]
-        for name in (MIXED, *SIMPLE_BANKS):
-            if [(bank.name, bank.settings()) for bank in _make_banks(name)] == found:
+        banks: list[InputBank | Neighbours] = [SIMPLE_BANKS[name](**settings) for name, settings in header["banks"]]
+        if header["neighbours"] is not None:
+            banks.append(Neighbours(**header["neighbours"]))
+        for name in (ALL, MIXED, *SIMPLE_BANKS):
+            if _described(_make_banks(name)) == _described(_make_banks(banks)):
                 return {"base": name}
         return {"base": banks}
 
@@ -242,16 +249,30 @@ class Marlene(SavedLearner):
         self.predict_many(np.zeros((1, 1)))
 
 
-def _make_banks(base: str | InputBank | MixedBank | Sequence[InputBank]) -> list[InputBank]:
-    """Return empty banks from the parameter `base`."""
-    expected = f"base must be one of {', '.join([MIXED, *SIMPLE_BANKS])}, a bank, or one of each kind, not {base!r}"
+def _make_banks(
+    base: str | InputBank | MixedBank | Sequence[InputBank | Neighbours],
+) -> tuple[list[InputBank], Neighbours | None]:
+    """Return empty banks, and an empty window of neighbours if there is to be one, from the parameter `base`."""
+    names = (ALL, MIXED, *SIMPLE_BANKS)
+    expected = f"base must be one of {', '.join(names)}, a bank, or one of each kind, not {base!r}"
     if isinstance(base, str):
-        if base not in (MIXED, *SIMPLE_BANKS):
+        if base not in names:
             raise MarleneError(expected)
-        return [bank() for name, bank in SIMPLE_BANKS.items() if base in (MIXED, name)]
-    banks = list(base.banks if isinstance(base, MixedBank) else base if isinstance(base, Iterable) else [base])
-    if not banks or not all(isinstance(bank, InputBank) for bank in banks):
+        banks = [bank() for name, bank in SIMPLE_BANKS.items() if base in (ALL, MIXED, name)]
+        return banks, Neighbours() if base == ALL else None
+    parts = list(base.banks if isinstance(base, MixedBank) else base if isinstance(base, Iterable) else [base])
+    banks = [part for part in parts if isinstance(part, InputBank)]
+    windows = [part for part in parts if isinstance(part, Neighbours)]
+    if not banks or len(banks) + len(windows) < len(parts) or len(windows) > 1:
         raise MarleneError(expected)
     if len({bank.which for bank in banks}) < len(banks):
         raise MarleneError(expected)
-    return [bank.clone() for bank in sorted(banks, key=lambda bank: bank.which)]
+    return [bank.clone() for bank in sorted(banks, key=lambda bank: bank.which)], windows[
+        0
+    ].clone() if windows else None
+
+
+def _described(made: tuple[list[InputBank], Neighbours | None]) -> tuple[Any, ...]:
+    """Return the names and settings of banks, and the settings of neighbours."""
+    banks, neighbours = made
+    return [(bank.name, bank.settings()) for bank in banks], neighbours and neighbours.settings()

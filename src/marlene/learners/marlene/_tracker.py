@@ -9,7 +9,10 @@ import numpy as np
 
 from marlene._common.states import require
 from marlene.banks._bank import NO_BAYES, NO_LINEAR
+from marlene.banks._neighbours import no_window
+from marlene.kernels.banks.neighbours import WindowSettings
 from marlene.kernels.banks.scales import PRESENCE
+from marlene.kernels.ensemble.blend import SHARPNESS, SMALLEST_ERROR
 from marlene.kernels.tracking import state as layout
 from marlene.kernels.tracking.decisions import calibrate_rows, decide_rows, settle_cuts
 from marlene.kernels.tracking.inherit import begin_concept
@@ -19,6 +22,7 @@ from marlene.kernels.tracking.state import (
     EVENT_WIDTH,
     KINDS,
     LINEAR,
+    NEIGHBOURS,
     OWN_PLACE,
     YOUNG_PLACE,
     Block,
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from marlene._common.arrays import Bools, Floats, Ints, Labels
-    from marlene.banks import InputBank
+    from marlene.banks import InputBank, Neighbours
     from marlene.kernels.decisions.decide import Objective
     from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import WorkSpace
@@ -55,6 +59,7 @@ SLOTS = 4
 """How many snapshots of each label are kept."""
 CANDIDATES = 256
 """How many snapshots and learners of sources the list of a label holds at most."""
+NO_WINDOW = no_window(0, 0, 0, 0), WindowSettings(0.0)
 LEAST_EVENTS = 256
 MOST_EVENTS = 10_000
 """How many changes of labels are kept: the latest."""
@@ -111,12 +116,20 @@ class Tracker:
         Whether snapshots and sources are candidates.
     candidates
         How many of them the list of a label holds at most.
+    neighbours
+        An empty window, if nearest neighbours vote, too.
     """
 
     def __init__(
-        self, banks: Sequence[InputBank], objective: Objective, transfer: bool, candidates: int = CANDIDATES
+        self,
+        banks: Sequence[InputBank],
+        objective: Objective,
+        transfer: bool,
+        candidates: int = CANDIDATES,
+        neighbours: Neighbours | None = None,
     ) -> None:
         self.banks = list(banks)
+        self.neighbours = neighbours
         self._objective = objective
         self._transfer = transfer
         self.candidates = candidates
@@ -164,6 +177,8 @@ class Tracker:
         n_inputs, n_numbers = len(numeric), int((numeric != PRESENCE).sum())
         sizes = with_slack(n_inputs, met.shape[1]), with_slack(n_numbers, numbers[0].shape[1])
         self._model = None
+        if self.neighbours:
+            self.neighbours.move(before, after, n_inputs)
         if sizes == (met.shape[1], numbers[0].shape[1]) and np.array_equal(before, after):
             return
         larger = no_scales(len(met), *sizes)
@@ -250,6 +265,8 @@ class Tracker:
         old, new = np.concatenate(from_), np.concatenate(to)
         for bank in self.banks:
             bank.arrange(old, new, int(first[-1]))
+        if self.neighbours:
+            self.neighbours.fit(labels=block)
         n_streams, n_columns = len(widths), int(first[-1])
         moved = np.zeros(int(old_first[-1]), np.int64)
         moved[old] = new
@@ -278,7 +295,9 @@ class Tracker:
             used = np.array([bayes is not None, linear is not None])
             naive = (bayes.arrays, bayes.parameters) if bayes else NO_BAYES
             logistic = (linear.arrays, linear.parameters) if linear else NO_LINEAR
-            kinds = Kinds(naive[0], naive[1], logistic[0], logistic[1], used)
+            window = (self.neighbours.arrays, self.neighbours.parameters) if self.neighbours else NO_WINDOW
+            voices = np.append(used, self.neighbours is not None)
+            kinds = Kinds(naive[0], naive[1], logistic[0], logistic[1], window[0], window[1], used, voices)
             met, known, seen, times, mean, squares, origin = self._scales
             rooms = Rooms(self.bank.numeric, met, known, seen, times, mean, squares, origin, self._first, self._block)
             self._model = Model(
@@ -295,7 +314,8 @@ class Tracker:
         return self._model
 
     def _scratch(self) -> WorkSpace:
-        return new_scratch(int(self._first[-1]), self._streams.examples.shape[1], self._weights.log.shape[2])
+        window = self.neighbours.window if self.neighbours else 0
+        return new_scratch(int(self._first[-1]), self._streams.examples.shape[1], self._weights.log.shape[2], window)
 
     def learn(self, stream: str | None, rows: Rows, block: Block) -> None:
         """Learn rows; before each row of the target write P(label) and the predictions, if there is room for them."""
@@ -321,6 +341,8 @@ class Tracker:
         return self.bank.inputs(self.values.swapped(rows))
 
     def _learn_target(self, rows: Rows, block: Block) -> None:
+        if self.neighbours and self.neighbours.fit(widest=int(np.diff(rows.starts).max(initial=0))):
+            self._model = None
         row = 0
         while True:
             row = learn_target_rows(self.model(), self._objective, rows, block, row)
@@ -336,6 +358,8 @@ class Tracker:
         met[:, slot] = known[:, slot] = False
         for bank in self.banks:
             bank.forget(slot, np.repeat(before, np.diff(self._first)))
+        if self.neighbours:
+            self.neighbours.forget_input(slot)
 
     def _read_events(self) -> None:
         for time, kind, label, column in self._events[: self._clock[layout.EVENTS], :4].tolist():
@@ -351,7 +375,9 @@ class Tracker:
         """Return everything as it is for predictions: labels that have not begun do so in a copy."""
         model = self.model()
         if self._clock[layout.STALE] and not self._weights.began[: len(self.labels[0])].all():
-            model = copied(model)
+            window = model.kinds.window  # large, and no label changes it by beginning
+            model = copied(model._replace(kinds=model.kinds._replace(window=NO_WINDOW[0])))
+            model = model._replace(kinds=model.kinds._replace(window=window))
             begin_labels(model)
         return model
 
@@ -380,6 +406,8 @@ class Tracker:
         """Take note that a target label begins a new concept: all candidates get their prior weights again."""
         model = self.model()
         begin_concept(model.kinds, model.weights, model.rooms, model.growth, label)
+        if self.neighbours:
+            self.neighbours.forget_label(label)
         self.events.append(Event(int(self._streams.seen[0]), label, -1, None))
 
     def shares(self, label: int) -> list[tuple[int, Place, float]]:
@@ -394,6 +422,13 @@ class Tracker:
             for bank in self.banks
             for j in range(int(weights.leaders[bank.which, label]))
         ]
+
+    def voices(self, label: int) -> dict[int, float]:
+        """Return how much each kind, and the neighbours, count in the vote on a target label."""
+        used = [bank.which for bank in self.banks] + ([NEIGHBOURS] if self.neighbours else [])
+        errors = (self._streams.errors[0, used, label] / self._streams.counted[0, used, label]).mean(axis=1)
+        weights = np.maximum(errors, SMALLEST_ERROR) ** -SHARPNESS
+        return dict(zip(used, (weights / weights.sum()).tolist(), strict=True))
 
     def listed(self, kind: int, label: int) -> list[int]:
         """Return the columns of the candidates of a target label."""

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene.kernels.banks.neighbours import WindowSpace
 from marlene.kernels.decisions.calibration import LINE
 from marlene.kernels.decisions.cuts import BINS
-from marlene.kernels.tracking.state import ABSENT, KINDS, LEADERS, SCOUTS, Growth, Streams, Weights, WorkSpace
+from marlene.kernels.tracking.state import (
+    ABSENT,
+    KINDS,
+    LEADERS,
+    RECORDS,
+    SCOUTS,
+    VOICES,
+    Growth,
+    Streams,
+    Weights,
+    WorkSpace,
+)
 from marlene.learners.marlene._decisions import FIRST_ERROR
 
 if TYPE_CHECKING:
@@ -45,8 +58,8 @@ def no_streams(streams: int, labels: int, block: int) -> Streams:
         labels=np.zeros(streams, np.int64),
         seen=np.zeros(streams, np.int64),
         examples=np.zeros((streams, labels, 2)),
-        errors=np.full((streams, KINDS, labels, 2), FIRST_ERROR),
-        counted=np.ones((streams, KINDS, labels, 2)),
+        errors=np.full((streams, RECORDS, labels, 2), FIRST_ERROR),
+        counted=np.ones((streams, RECORDS, labels, 2)),
         counts=np.zeros((streams, labels, 2, BINS)),
         shares=np.zeros((streams, labels, 2, BINS)),
         cut=np.full((streams, labels), BINS // 2),
@@ -103,12 +116,12 @@ def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift:
     after.size[after.size > 0] += shift
 
 
-def new_scratch(columns: int, labels: int, places: int) -> WorkSpace:
+def new_scratch(columns: int, labels: int, places: int, window: int) -> WorkSpace:
     """Return work space."""
     return WorkSpace(
         score=np.zeros((KINDS, columns)),
         logs=np.zeros((KINDS, 2, columns)),
-        said=np.zeros((KINDS, labels)),
+        said=np.zeros((VOICES, labels)),
         scores=np.zeros(labels),
         choice=np.zeros((3, max(BINS, labels))),
         slopes=np.zeros(labels),
@@ -116,6 +129,12 @@ def new_scratch(columns: int, labels: int, places: int) -> WorkSpace:
         scouts=np.zeros(SCOUTS, np.int64),
         guests=np.zeros((3, places)),
         importance=np.ones(1),
+        window=WindowSpace(
+            similar=np.zeros(window, np.float32),
+            highest=np.zeros(1 + math.isqrt(window), np.float32),
+            listed=np.zeros(window, np.int64),
+            votes=np.zeros((2, labels)),
+        ),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from marlene._common.states import arrays_under, copied_arrays, plain, require, restored_tuple, with_prefix
 from marlene.kernels.decisions.cuts import BINS
-from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, NOT_YET, POOL, SEARCHING
+from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, NOT_YET, POOL, QUIET, SEARCHING
 from marlene.learners.marlene._decisions import refuse_impossible_sets
 from marlene.learners.marlene._tracker import MOST_EVENTS, Event, Place
 
@@ -24,6 +24,7 @@ def tracker_state(tracker: Tracker) -> tuple[dict[str, Any], Arrays]:
     """Return a JSON header and named arrays."""
     header = {
         "banks": [[bank.name, bank.settings()] for bank in tracker.banks],
+        "neighbours": tracker.neighbours and tracker.neighbours.settings(),
         "streams": [
             [name, [plain(label) for label in labels]]
             for name, labels in zip(tracker.names, tracker.labels, strict=True)
@@ -36,6 +37,8 @@ def tracker_state(tracker: Tracker) -> tuple[dict[str, Any], Arrays]:
     arrays: Arrays = {}
     for number, bank in enumerate(tracker.banks):
         arrays |= with_prefix(bank.state(), f"bank{number}.")
+    if tracker.neighbours:
+        arrays |= with_prefix(tracker.neighbours.state(len(tracker.labels[0])), "neighbours.")
     for name, part in tracker.parts().items():
         arrays |= with_prefix(copied_arrays(part), f"{name}.")
     return header, arrays
@@ -54,6 +57,9 @@ def restore_tracker(tracker: Tracker, header: Mapping[str, Any], arrays: Mapping
     _refuse_impossible(parts, tracker)
     tracker.take(parts)
     tracker.values.refuse_impossible()
+    if tracker.neighbours:
+        inputs, labels = len(tracker.bank.numeric), len(tracker.labels[0])
+        tracker.neighbours.restore(arrays_under(arrays, "neighbours."), inputs, labels)
     require(len(header["events"]) <= MOST_EVENTS, "the changes of labels")
     tracker.events.extend(Event(int(t), int(q), int(k), giver and Place(*giver)) for t, q, k, giver in header["events"])
     for event in tracker.events:
@@ -82,7 +88,8 @@ def _refuse_impossible(parts: Mapping[str, Any], tracker: Tracker) -> None:
     require((streams.counted > 0).all(), "what is known of the labels")
     require(((streams.trust >= 0) & (streams.trust <= 1)).all(), "what is known of the labels")
     require(all((array >= 0).all() for array in growth), "the snapshots")
-    require(int(parts["clock"].clock[EVENTS]) == 0, "the clock")
+    clock = parts["clock"].clock
+    require(int(clock[EVENTS]) == 0 and int(clock[QUIET]) in (0, 1), "the clock")
 
 
 def _refuse_lists(weights: Weights, residents: Ints, n_pool: int, used: list[int]) -> None:

@@ -29,6 +29,7 @@ VARIANTS: dict[str, Setting] = {
     WHOLE: (WHOLE, {}, {}),
     "naive Bayes alone": (WHOLE, {"base": "naive-bayes"}, {}),
     "linear models alone": (WHOLE, {"base": "linear"}, {}),
+    "no neighbours": (WHOLE, {"base": "mixed"}, {}),
     "no transfer": (WHOLE, {"transfer": "own"}, {}),
     "thresholds at 0.5": (WHOLE, {"objective": "none"}, {}),
     FALSE_ALARMS: (WHOLE, {}, {"alarms": ALARMS, "told": True}),

@@ -1,0 +1,171 @@
+"""The window of nearest neighbours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from marlene._common.checks import whole_number
+from marlene._common.errors import MarleneError
+from marlene._common.states import require
+from marlene.kernels.banks.neighbours import FILLED, MOST_PLACES, NEXT, RING, Window, WindowSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from marlene._common.arrays import Array, Arrays, Ints
+
+
+class Neighbours:
+    """Nearest neighbours among the latest examples; as a part of `Marlene`, not a bank of classifiers.
+
+    The examples most similar to a new one vote on all of its labels: of n examples the ⌊√n⌋ most similar ones, each by
+    how much more similar it is than the next one. A vote for a label is divided by how common the label is among all n.
+    Inputs are scaled as a `LinearBank` scales them. Work is proportional to the non-zeros of the new example, times n.
+
+    Parameters
+    ----------
+    window
+        How many examples are remembered.
+    smoothing
+        How many votes are added for and against each label.
+
+    Examples
+    --------
+    >>> from marlene import Marlene
+    >>> from marlene.banks import NaiveBayesBank
+    >>> model = Marlene(base=[NaiveBayesBank(), Neighbours(window=200)])
+    """
+
+    name = "neighbours"
+
+    def __init__(self, window: int = 1000, smoothing: float = 3.0) -> None:
+        self.window = whole_number(window, "window", 2)
+        if not 0 < smoothing < np.inf:
+            raise MarleneError(f"smoothing must be positive, not {smoothing!r}")
+        self.parameters = WindowSettings(float(smoothing))
+        self._arrays = no_window(self.window, 0, 0, 0)
+
+    def __repr__(self) -> str:
+        return f"<Neighbours(window={self.window}, smoothing={self.parameters.smoothing})>"
+
+    def settings(self) -> dict[str, Any]:
+        """Return the parameters, as JSON can hold them."""
+        return {"window": self.window, "smoothing": self.parameters.smoothing}
+
+    def clone(self) -> Self:
+        """Return an empty window with the same settings."""
+        return type(self)(**self.settings())
+
+    @property
+    def arrays(self) -> Window:
+        """The arrays themselves, for kernels; `fit` may replace them by larger ones."""
+        return self._arrays
+
+    def fit(self, inputs: int = 0, labels: int = 0, widest: int = 0) -> bool:
+        """Have room for so many inputs, labels, and inputs of one example; tell whether there was too little."""
+        before = self._arrays
+        sizes = len(before.table), len(before.known), before.where.shape[1]
+        wanted = min(inputs, MOST_PLACES), labels, widest
+        if all(size >= need for size, need in zip(sizes, wanted, strict=True)):
+            return False
+        room = (size if size >= need else max(need, size + size // 2) for size, need in zip(sizes, wanted, strict=True))
+        self._arrays = no_window(self.window, *room)
+        mine: Array
+        theirs: Array
+        for mine, theirs in zip(self._arrays, before, strict=True):  # type: ignore[assignment]
+            mine[tuple(slice(0, length) for length in theirs.shape)] = theirs
+        return True
+
+    def move(self, before: Ints, after: Ints, inputs: int) -> None:
+        """Have so many inputs; those at `before` are now at `after`."""
+        self.fit(inputs=inputs)
+        if not np.array_equal(before, after):
+            moved = np.zeros(max(1, inputs), np.int64)
+            moved[before] = after
+            self._arrays.where[:] = moved[self._arrays.where]
+            self._fill_table()
+
+    def forget_input(self, slot: int) -> None:
+        """Let an input be absent from all examples."""
+        table, _, where, value, sizes, *_, ring = self._arrays
+        there, given, place = where[: ring[FILLED]], value[: ring[FILLED]], slot % MOST_PLACES
+        given[there == slot] = 0.0
+        listed = np.arange(there.shape[1]) < sizes[: ring[FILLED], None]
+        table[place, : ring[FILLED]] = np.sum(given, axis=1, where=listed & (there % MOST_PLACES == place))
+
+    def forget_label(self, label: int) -> None:
+        """Forget what is known of a label."""
+        self._arrays.truth[:, label] = -1
+        self._arrays.known[label] = 0.0
+
+    def _fill_table(self) -> None:
+        """Make the table from the lists."""
+        table, _, where, value, sizes, *_ = self._arrays
+        table[:] = 0.0
+        listed = np.arange(where.shape[1]) < sizes[:, None]
+        example, _ = np.nonzero(listed)
+        np.add.at(table, (where[listed] % MOST_PLACES, example), value[listed])
+
+    def state(self, labels: int) -> Arrays:
+        """Return everything but the settings as named arrays (copies); there are so many labels."""
+        window = self._arrays
+        listed = np.arange(window.where.shape[1]) < window.sizes[:, None]
+        return {
+            "constant": window.constant.copy(),
+            "where": window.where[listed],
+            "value": window.value[listed],
+            "sizes": window.sizes.copy(),
+            "weight": window.weight.copy(),
+            "truth": window.truth[:, :labels].copy(),
+            "known": window.known[:labels].copy(),
+            "ring": window.ring.copy(),
+        }
+
+    def restore(self, state: Mapping[str, Array], inputs: int, labels: int) -> None:
+        """Take over what `state` gave, over so many inputs and labels."""
+        sizes = state["sizes"]
+        require(sizes.shape == (self.window,) and sizes.dtype == np.int64 and bool((sizes >= 0).all()), "the window")
+        widest, total = int(sizes.max(initial=0)), int(sizes.sum())
+        require(widest <= inputs, "the window")
+        self.fit(inputs, labels, widest)
+        window = self._arrays
+        listed = np.arange(window.where.shape[1]) < sizes[:, None]
+        for name, shape in {
+            "constant": (self.window,),
+            "where": (total,),
+            "value": (total,),
+            "weight": (self.window,),
+            "truth": (self.window, labels),
+            "known": (labels, 2),
+            "ring": (RING,),
+        }.items():
+            given, mine = state[name], getattr(window, name)
+            require(given.shape == shape and given.dtype == mine.dtype and bool(np.isfinite(given).all()), "the window")
+        where, truth, (filled, following) = state["where"], state["truth"], state["ring"][[FILLED, NEXT]].tolist()
+        require(bool(((where >= 0) & (where < max(1, inputs))).all()), "the window")
+        require(bool(((truth >= -1) & (truth <= 1)).all()) and bool((truth[filled:] == -1).all()), "the window")
+        require(0 <= filled <= self.window and bool((sizes[filled:] == 0).all()), "the window")
+        require(following == (filled if filled < self.window else following % self.window), "the window")
+        require(all(bool((state[name] >= 0).all()) for name in ("weight", "known")), "the window")
+        window.where[listed], window.value[listed] = where, state["value"]
+        window.constant[:], window.sizes[:], window.ring[:] = state["constant"], sizes, state["ring"]
+        window.truth[:, :labels] = truth
+        window.weight[:], window.known[:labels] = state["weight"], state["known"]
+        self._fill_table()
+
+
+def no_window(window: int, inputs: int, labels: int, widest: int) -> Window:
+    """Return an empty window."""
+    return Window(
+        table=np.zeros((inputs, window), np.float32),
+        constant=np.zeros(window, np.float32),
+        where=np.zeros((window, widest), np.int32),
+        value=np.zeros((window, widest), np.float32),
+        sizes=np.zeros(window, np.int64),
+        weight=np.zeros(window),
+        truth=np.full((window, labels), -1, np.int8),
+        known=np.zeros((labels, 2)),
+        ring=np.zeros(RING, np.int64),
+    )
