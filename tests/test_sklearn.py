@@ -181,7 +181,6 @@ def test_targets_that_are_refused(y, said):
         (X[:2], Y[:2, 0], "y has 1 dimensions, but had 2 before"),
         (X[:2, :3], Y[:2], "X has 3 features, but MarleneClassifier is expecting 4"),
         (np.abs(X[:2]) * np.inf, Y[:2], "infinity"),
-        (X[:2] * np.nan, Y[:2], "row 0: every feature is missing"),
     ],
 )
 def test_what_is_refused_later_changes_nothing(X_next, y_next, said):

@@ -45,8 +45,24 @@ SINGLE = [
         {"spam": 1, "fresh": 0},
         "feature 'size' is numeric: expected a finite number, found inf",
     ),
-    ({"size": None, "late": float("nan")}, {"spam": 1}, "every feature is missing"),
-    ({"fresh": None}, {"spam": 1}, "every feature is missing"),
+    ([1.0, True, "red"], {"spam": 1}, "x must be a dictionary of features, not a list"),
+    ((1.0, True, "red"), {"spam": 1}, "x must be a dictionary of features, not a tuple"),
+    ("red", {"spam": 1}, "x must be a dictionary of features, not a str"),
+    (None, {"spam": 1}, "x must be a dictionary of features, not a NoneType"),
+    (
+        pd.DataFrame([GOOD]),
+        {"spam": 1},
+        "x must be a dictionary of features, not a DataFrame; learn_many and predict_many take arrays and frames",
+    ),
+    (pd.Series([1.0, 2.0], ["size", "size"]), {"spam": 1}, "the index of a Series names a feature or label twice"),
+    (GOOD, "spam", "y must be a dictionary of labels, or a set or list of those that are true, not a str"),
+    (GOOD, None, "y must be a dictionary of labels, or a set or list of those that are true, not a NoneType"),
+    (GOOD, True, "y must be a dictionary of labels, or a set or list of those that are true, not a bool"),
+    (GOOD, np.array([1, 0]), "y must be a dictionary of labels, .* not a ndarray"),
+    (GOOD, [True, False], "y lists labels that are true: True is no label; truth values need a dictionary"),
+    (GOOD, {"spam", None}, "y lists labels that are true: None is no label"),
+    (GOOD, [["spam"]], r"y lists labels that are true: \['spam'\] cannot be the name of one"),
+    (GOOD, {"spam": np.array([1, 0])}, r"label 'spam': expected 0 or 1, found array"),
     (GOOD, {"spam": 2}, "label 'spam': expected 0 or 1, found 2"),
     (GOOD, {"fresh": 1, "spam": "yes"}, "label 'spam': expected 0 or 1, found 'yes'"),
     (GOOD, {"spam": 0.5}, "label 'spam': expected 0 or 1, found 0.5"),
@@ -64,8 +80,8 @@ def test_examples_that_are_refused(learner, x, y, said):
         model.learn_one(x, y)
     with pytest.raises(MarleneError, match=said):
         model.learn_one(x, y, stream="archive")
-    frame = pd.DataFrame([GOOD, x], dtype=object)
-    if list(y) == ["spam"] and not isinstance(y["spam"], list) and said != "every feature is missing":
+    if isinstance(x, dict) and isinstance(y, dict) and list(y) == ["spam"] and np.ndim(y["spam"]) == 0:
+        frame = pd.DataFrame([GOOD, x], dtype=object)
         with pytest.raises(MarleneError, match="row 1" if said.startswith("feature") else "Y"):
             model.learn_many(frame, pd.DataFrame([{"spam": 0}, y], dtype=object))
     assert contents(model) == before
@@ -86,7 +102,6 @@ BLOCKS = [
     (X[:3] * 1j, Y[:3], "X holds complex numbers"),
     (np.where(np.eye(3, 5) > 0, np.inf, 0), Y[:3], "row 0: feature 0 is numeric: expected a finite number, found inf"),
     (sp.csr_array(([1, -np.inf], ([0, 2], [1, 3])), (3, 5)), Y[:3], "row 2: feature 3 is numeric: .*found -inf"),
-    (np.vstack([X[:2], np.full(5, np.nan)]), Y[:3], "row 2: every feature is missing"),
     (np.where(np.eye(3, 6) > 0, np.nan, np.inf), Y[:3], "row 0: feature 1 is numeric: expected a finite number"),
     (X[:3], pd.DataFrame(np.zeros((3, 2)), columns=["a", "a"]), "Y has two columns of the same name"),
 ]

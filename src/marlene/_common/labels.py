@@ -25,6 +25,7 @@ def as_labels(
     dimensions: int = 2,
     unknown: bool = True,
     wording: Callable[..., str] | None = None,
+    untold: int = UNKNOWN,
 ) -> Labels:
     """Return `values` as int8; refuse anything but 0, 1 and (if `unknown`) -1 or NaN, and say where it is.
 
@@ -40,6 +41,8 @@ def as_labels(
         Whether labels may be unknown.
     wording
         Returns the beginning of an error message, given the indices of a wrong value.
+    untold
+        What NaN becomes, if labels may be unknown.
 
     Examples
     --------
@@ -56,7 +59,7 @@ def as_labels(
     if array.ndim != dimensions:
         raise MarleneError(f"{what} has {array.ndim} dimensions, expected {dimensions}")
     if unknown and array.dtype == np.float64:
-        array = np.where(np.isnan(array), UNKNOWN, array)
+        array = np.where(np.isnan(array), untold, array)
     right = (array == 0) | (array == 1)
     if unknown:
         right |= array == UNKNOWN

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from river import base
 
+from marlene._common.checks import one_of
 from marlene._common.errors import MarleneError
-from marlene.learners.input._labels import labels_of_block, labels_of_dict
+from marlene.learners.input._examples import as_example
+from marlene.learners.input._features import FeatureSpace
+from marlene.learners.input._labels import ABSENT, NeverFalse, labels_of_block, labels_of_example
 from marlene.learners.input._rows import repeated
 from marlene.learners.input._values import load_recoding
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
     from marlene._common.arrays import Floats, Labels
     from marlene.kernels.rows import Rows
-    from marlene.learners.input._features import Additions, FeatureSpace
+    from marlene.learners.input._features import Additions
     from marlene.streams import Feature
 
 
@@ -34,9 +37,18 @@ class BlockLearner(base.MultiLabelClassifier):
     checks them before anything is changed.
     """
 
+    features: str | Mapping[Hashable, str]
+    absent: str
     _space: FeatureSpace
+    _never_false: NeverFalse
     _weighs: ClassVar[bool] = False
     """Whether examples may have other weights than 0 and 1; see `_run_weighted`."""
+
+    def _begin(self) -> None:
+        """Make what is the same for all learners; their constructors call it."""
+        one_of(self.absent, "absent", ABSENT)
+        self._space = FeatureSpace(self.features)
+        self._never_false = NeverFalse()
 
     @abstractmethod
     def _labels(self, stream: str | None) -> list[Hashable]:
@@ -82,7 +94,11 @@ class BlockLearner(base.MultiLabelClassifier):
         self._add(stream, labels)
 
     def learn_one(
-        self, x: dict[Hashable, Any], y: dict[Hashable, bool], w: float = 1.0, stream: str | None = None
+        self,
+        x: Mapping[Hashable, Any],
+        y: Mapping[Hashable, bool] | Collection[Hashable],
+        w: float = 1.0,
+        stream: str | None = None,
     ) -> None:
         """Learn one example.
 
@@ -92,7 +108,8 @@ class BlockLearner(base.MultiLabelClassifier):
             Values by feature. An absent feature is zero, or the first of its declared values, by the alphabet. None or
             NaN is missing.
         y
-            Labels; an absent label, or None, is unknown for this example.
+            Truth values by label. A known label that is absent, None or NaN is unknown, or with `absent="false"` false.
+            Or a set or list of the labels that are true: all others known so far are false.
         w
             The weight of the example: how much is learnt from it, and how much it counts where learning is judged. With
             0 only the names of its features and labels become known. `Marlene` takes any weight, others only 0 and 1.
@@ -100,14 +117,16 @@ class BlockLearner(base.MultiLabelClassifier):
             Name of the source stream. Default: the target.
         """
         known, weights = self._labels(stream), self._checked_weights(w, 1)
+        x = x if isinstance(x, dict) else as_example(x)
         rows, additions = self._space.rows_of_dicts([x], learning=True)
         if x and not known:
             self._warn_of_strangers(x, stream)
-        if [*y] == known and PLAIN_TRUTH.issuperset(map(type, y.values())):
+        if isinstance(y, dict) and [*y] == known and PLAIN_TRUTH.issuperset(map(type, y.values())):
             labels, truth = known, np.array([[*y.values()]], np.int8)
         else:
-            labels, truth = labels_of_dict(known, y)
+            labels, truth = labels_of_example(known, y, self.absent)
         self._admit(stream, additions, labels)
+        self._never_false.see(stream, labels, truth, stacklevel=2)
         self._learn_weighted(stream, rows, truth, weights)
 
     def predict_proba_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, dict[bool, float]]:  # noqa: ANN401
@@ -130,7 +149,8 @@ class BlockLearner(base.MultiLabelClassifier):
         X
             A 2-D array, SciPy matrix or frame. Columns of a frame are features by name, others by position.
         Y
-            A 2-D array or frame of 0 and 1; -1 or NaN: the label is unknown.
+            A 2-D array or frame of 0 and 1; -1: the label is unknown. NaN, or a known label without a column in a
+            frame, is as `absent` says.
         w
             The weight of all examples, or one of each; see `learn_one`.
         stream
@@ -216,11 +236,12 @@ class BlockLearner(base.MultiLabelClassifier):
         rows, additions = self._space.rows(X, stream, learning=True)
         if hasattr(X, "columns") and not known:
             self._warn_of_strangers(X.columns, stream, stacklevel=5)
-        labels, truth = labels_of_block(known, Y)
+        labels, truth = labels_of_block(known, Y, self.absent)
         if len(truth) != len(rows.starts) - 1:
             raise MarleneError(f"X has {len(rows.starts) - 1} rows, but Y has {len(truth)}")
         weights = self._checked_weights(w, len(truth))
         self._admit(stream, additions, labels)
+        self._never_false.see(stream, labels, truth, stacklevel=3)
         return rows, truth, weights
 
     def _warn_of_strangers(self, names: Iterable[Hashable], stream: str | None, stacklevel: int = 4) -> None:

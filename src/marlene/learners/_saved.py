@@ -77,6 +77,7 @@ class SavedLearner(BlockLearner):
         model = cls(**parameters, **cls._restored_objects(header))
         model._space.restore(header["space"])
         model._restore(header, arrays)
+        model._never_false.silent = True
         return model
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -55,6 +55,8 @@ class OnlineBagging(CommitteeLearner):
         "auto", "numeric", "binary" or a mapping, as of `BRMarlene`.
     seed
         Seed of the random numbers. They do not depend on the number of threads or on restarts.
+    absent
+        "unknown" or "false", as of `BRMarlene`.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class OnlineBagging(CommitteeLearner):
     threshold: str = "half"
     features: str | Mapping[Hashable, str] = "auto"
     seed: int = 1
+    absent: str = "unknown"
 
     def __post_init__(self) -> None:
         one_of(self.threshold, "threshold", THRESHOLDS)
@@ -115,7 +118,7 @@ class ADWINBagging(OnlineBagging):
 
     Parameters
     ----------
-    transformation, members, rate, threshold, features, seed
+    transformation, members, rate, threshold, features, seed, absent
         As of `OnlineBagging`. With `rate` 6 it is leveraging bagging (without its output codes).
     delta
         Confidence of the ADWINs.

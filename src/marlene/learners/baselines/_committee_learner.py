@@ -16,7 +16,6 @@ from marlene.learners.baselines._chain import ClassifierChain
 from marlene.learners.baselines._multi_target import MultiTargetTree
 from marlene.learners.baselines._pruned_sets import PrunedSets
 from marlene.learners.baselines._relevance import BinaryRelevanceTrees
-from marlene.learners.input._features import FeatureSpace
 from marlene.learners.input._rows import slice_rows
 
 if TYPE_CHECKING:
@@ -96,6 +95,7 @@ class CommitteeLearner(SavedLearner):
     members: int
     features: str | Mapping[Hashable, str]
     seed: int
+    absent: str
 
     def __post_init__(self) -> None:
         if not hasattr(self.transformation, "committee"):
@@ -103,7 +103,7 @@ class CommitteeLearner(SavedLearner):
             raise MarleneError(f"transformation must be one of {known}, not {self.transformation!r}")
         members = whole_number(self.members, "members", low=1, high=MOST_MEMBERS)
         whole_number(self.seed, "seed")
-        self._space = FeatureSpace(self.features)
+        self._begin()
         self._names: list[Hashable] = []
         self._committee = self.transformation.committee(members)
         self._keys = np.zeros(members, np.uint64)

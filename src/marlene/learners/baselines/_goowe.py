@@ -73,7 +73,7 @@ class GOOWE(CommitteeLearner):
 
     Parameters
     ----------
-    transformation, members, features, seed
+    transformation, members, features, seed, absent
         As of `OnlineBagging`.
     chunk
         Number of examples of a chunk. None: a twentieth of the stream if its length is known (see `prepare`), else 250.
@@ -95,6 +95,7 @@ class GOOWE(CommitteeLearner):
     features: str | Mapping[Hashable, str] = "auto"
     seed: int = 1
     chunk: int | None = None
+    absent: str = "unknown"
 
     def __post_init__(self) -> None:
         self._chunk = USUAL_CHUNK if self.chunk is None else whole_number(self.chunk, "chunk", low=1)

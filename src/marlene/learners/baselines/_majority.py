@@ -9,7 +9,7 @@ from river import base
 
 from marlene._common.errors import MarleneError
 from marlene._common.states import plain, require
-from marlene.learners.input._labels import labels_of_block, labels_of_dict
+from marlene.learners.input._labels import labels_of_block, labels_of_example
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -38,8 +38,8 @@ class Majority(base.MultiLabelClassifier):
         self._seen = np.zeros(0, dtype=np.int64)
 
     def learn_one(self, x: dict[Any, Any], y: dict[Any, bool]) -> None:  # noqa: ARG002 (a learner's signature)
-        """Count the labels of one example; a label that is not in `y` is unknown."""
-        self._count(*labels_of_dict(self._labels, y))
+        """Count the labels of one example, a dictionary or a set of those that are true."""
+        self._count(*labels_of_example(self._labels, y))
 
     def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, dict[bool, float]]:  # noqa: ANN401, ARG002
         """Return the share of positives of each label so far."""

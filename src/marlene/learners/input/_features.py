@@ -12,7 +12,8 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.states import plain, require
 from marlene.kernels.rows import Rows
-from marlene.learners.input._rows import arranged, as_csr, refuse_all_missing
+from marlene.learners.input._examples import as_example, is_missing
+from marlene.learners.input._rows import arranged, as_csr
 from marlene.learners.input._values import Declared, recoded
 
 if TYPE_CHECKING:
@@ -223,7 +224,8 @@ class FeatureSpace:
         """Return examples as rows, and what is new in them."""
         additions = Additions(learning)
         parts = []
-        for position, example in enumerate(examples):
+        for position, given in enumerate(examples):
+            example = given if isinstance(given, dict) else as_example(given)
             try:
                 parts.append(_stored(*(self._plain_row(example) or self._row(example, additions))))
             except MarleneError as error:
@@ -250,13 +252,11 @@ class FeatureSpace:
 
     def _row(self, example: Mapping[Hashable, Any], additions: Additions) -> Row:
         """Return columns and values of any example, read one by one."""
-        if additions.learning and example and all(map(_is_missing, example.values())):
-            raise MarleneError("every feature is missing")
         row: dict[int, float] = {}
         for name, value in example.items():
             column = self.column.get(name, additions.column.get(name))
             if column is None:
-                if not additions.learning or _is_missing(value):
+                if not additions.learning or is_missing(value):
                     continue
                 column = additions.column[name] = len(self) + len(additions.column)
                 additions.kinds.append(self._wanted_kind(name, _kind_of(value)))
@@ -264,7 +264,7 @@ class FeatureSpace:
         return np.array([*row], np.int64), np.array([*row.values()], np.float64)
 
     def _number(self, name: Hashable, column: int, value: Any, additions: Additions) -> float:  # noqa: ANN401
-        if _is_missing(value):
+        if is_missing(value):
             return math.nan
         kind = self.kinds[column] if column < len(self) else additions.kinds[column - len(self)]
         if kind == "nominal":
@@ -299,8 +299,6 @@ class FeatureSpace:
         additions = Additions(learning)
         matrix = as_csr(X)
         n_columns = matrix.shape[1]
-        if learning:
-            refuse_all_missing(matrix)
         layout = self.layouts.get(stream)
         expected = len(self) if layout is None else len(layout)
         if n_columns < expected or (n_columns > expected and (layout is not None or self._has_names())):
@@ -395,10 +393,3 @@ def _kind_of(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return "binary"
     return "nominal" if isinstance(value, str) else "numeric"
-
-
-def _is_missing(value: object) -> bool:
-    # The missing value of pandas is known by the name of its type, because pandas may not be installed.
-    if isinstance(value, float | np.floating):
-        return math.isnan(value)
-    return value is None or type(value).__name__ == "NAType"

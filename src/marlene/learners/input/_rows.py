@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Floats, Ints
 
 
-def refuse_all_missing(matrix: Any) -> None:  # noqa: ANN401 (a CSR array)
-    """Refuse a matrix with a row that holds nothing but missing values."""
-    missing = np.isnan(matrix.data)
-    if missing.any():
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        whole = np.bincount(rows[missing], minlength=matrix.shape[0]) == matrix.shape[1]
-        if whole.any():
-            raise MarleneError(f"row {int(np.argmax(whole))}: every feature is missing")
-
-
 def arranged(matrix: Any, layout: Ints, n_columns: int) -> Any:  # noqa: ANN401 (a CSR array)
     """Move columns to their places in the learner."""
     if np.array_equal(layout, np.arange(n_columns)):

@@ -47,6 +47,9 @@ class BRMarlene(EnsembleLearner):
     max_models
         The largest number of sub-classifiers. Those that still learn always stay; of the others the one with the least
         total weight goes first. None, as in the paper, keeps all.
+    absent
+        What a known label is of which an example says nothing (absent, None or NaN): "unknown" or "false". A set or
+        list of labels that are true says it of all.
 
     Examples
     --------

@@ -13,7 +13,6 @@ from marlene._common.states import arrays_under, require, with_prefix
 from marlene.drift import make_bank
 from marlene.kernels.ensemble.performance import NAMES
 from marlene.learners._saved import SavedLearner
-from marlene.learners.input._features import FeatureSpace
 from marlene.learners.marlene._givers import shares_by_giver
 from marlene.learners.marlene._roster import EnsembleSettings
 from marlene.learners.marlene._state import ensemble_state, restore_ensemble
@@ -49,13 +48,14 @@ class EnsembleLearner(SavedLearner):
     resampling: str = "poisson"
     seed: int = 1
     max_models: int | None = None
+    absent: str = "unknown"
 
     def __post_init__(self) -> None:
         one_of(self.resampling, "resampling", RESAMPLINGS)
         whole_number(self.seed, "seed")
         if self.max_models is not None:
             whole_number(self.max_models, "max_models", low=1)
-        self._space = FeatureSpace(self.features)
+        self._begin()
         self._settings = EnsembleSettings(self.seed, self.resampling == "expected", self.max_models)
         self._ensembles: list[Any] = []
 

@@ -13,7 +13,6 @@ from marlene._common.errors import MarleneError
 from marlene.banks import SIMPLE_BANKS, InputBank, MixedBank, Neighbours
 from marlene.kernels.tracking.state import NEIGHBOURS, Block
 from marlene.learners._saved import SavedLearner
-from marlene.learners.input._features import FeatureSpace
 from marlene.learners.marlene._decisions import make_objective
 from marlene.learners.marlene._givers import shares_by_giver
 from marlene.learners.marlene._tracker import OWN, WARM, Tracker
@@ -66,6 +65,8 @@ class Marlene(SavedLearner):
         predicted labels, since a rare label's positives count as much as its negatives.
     seed
         Without effect: here for programs that give all learners one.
+    absent
+        As for `BRMarlene`.
 
     Examples
     --------
@@ -90,11 +91,12 @@ class Marlene(SavedLearner):
     transfer: str = "tracking"
     objective: str | Mapping[str, float] = "mix"
     seed: int = 1
+    absent: str = "unknown"
 
     def __post_init__(self) -> None:
         one_of(self.transfer, "transfer", TRANSFER)
         whole_number(self.seed, "seed")
-        self._space = FeatureSpace(self.features)
+        self._begin()
         objective = make_objective(self.objective)
         banks, neighbours = _make_banks(self.base)
         self._tracker = Tracker(banks, objective, self.transfer == "tracking", neighbours=neighbours)

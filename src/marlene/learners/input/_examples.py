@@ -1,0 +1,55 @@
+"""One example as users give it: what may stand for its features, and what a missing value is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.errors import MarleneError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+PANDAS_MISSING = ("NAType", "NaTType")
+"""Missing values of pandas are known by the names of their types, because pandas may not be installed."""
+
+
+def as_example(x: Any) -> Mapping[Hashable, Any]:  # noqa: ANN401 (whatever a user has)
+    """Return the features of an example by name: those of a mapping, or of a Series of pandas by its index.
+
+    Examples
+    --------
+    >>> as_example([1.0, 2.0])
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: x must be a dictionary of features, not a list
+    """
+    found = as_mapping(x)
+    if found is None:
+        hint = "; learn_many and predict_many take arrays and frames" if hasattr(x, "shape") else ""
+        raise MarleneError(f"x must be a dictionary of features, not a {type(x).__name__}{hint}")
+    return found
+
+
+def as_mapping(given: Any) -> Mapping[Hashable, Any] | None:  # noqa: ANN401
+    """Return a mapping, or a Series of pandas by its index; None for anything else."""
+    if isinstance(given, Mapping):
+        return given
+    named = all(hasattr(given, name) for name in ("index", "items", "to_dict"))
+    if not named or hasattr(given, "columns"):
+        return None
+    if not given.index.is_unique:
+        raise MarleneError("the index of a Series names a feature or label twice")
+    return dict(given.items())
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a value is None, NaN or the like."""
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return value is None or type(value).__name__ in PANDAS_MISSING

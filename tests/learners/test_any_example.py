@@ -1,0 +1,147 @@
+"""Examples as people have them: Series, sets of labels, nothing but missing values."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marlene import Marlene
+from marlene._common.errors import MarleneError
+from marlene.learners import METHODS, Majority, create
+from tests.learners.streams import contents, dicts, drifting, truths
+
+LABELS = ["a", "b", "c"]
+TAKING_SETS = [name for name in METHODS if name not in ("majority", "prior", "coin")]
+every_method = pytest.mark.parametrize("method", TAKING_SETS)
+
+
+@every_method
+def test_an_example_of_nothing_but_missing_values_is_an_example(method):
+    X, Y = drifting(120)
+    X[[0, 40, 41, 119]] = np.nan
+    one, many = create(method), create(method)
+    many.learn_many(X, Y)
+    for x, y in zip(X, Y, strict=True):
+        one.learn_many(x[None], y[None])
+    assert contents(one) == contents(many)
+    assert np.isfinite(many.predict_proba_many(X)).all()
+    before = contents(many)
+    many.learn_one(dict.fromkeys(range(5)), {0: True})
+    assert contents(many) != before
+    assert list(many.predict_one({0: None, "never": None})) == [0, 1, 2]
+
+
+def test_a_feature_that_was_always_missing_has_no_kind_yet():
+    model = Marlene()
+    model.learn_one({"n": None}, {"a": True})
+    model.learn_one({"n": float("nan"), "m": pd.NA}, {"a": False})
+    assert len(model._space) == 0
+    model.learn_one({"n": "red"}, {"a": True})
+    assert model._space.kinds == ["nominal"]
+
+
+def test_a_series_is_an_example_by_its_index():
+    X, Y = drifting(60)
+    plain, series = Marlene(), Marlene()
+    for x, y in zip(dicts(X), truths(Y), strict=True):
+        plain.learn_one(x, y)
+        series.learn_one(pd.Series(x), pd.Series(y, dtype=object))
+    assert contents(plain) == contents(series)
+    assert series.predict_one(pd.Series(dicts(X)[0])) == plain.predict_one(dicts(X)[0])
+    for predict in (plain.predict_one, plain.predict_proba_one, plain.score_one):
+        with pytest.raises(MarleneError, match=r"^x must be a dictionary of features, not a list$"):
+            predict([1.0])
+
+
+@every_method
+def test_a_set_tells_all_labels(method):
+    X, Y = drifting(60)
+    told, listed, absent = create(method), create(method), create(method).clone(new_params={"absent": "false"})
+    told.learn_one({}, dict.fromkeys(LABELS, True))
+    listed.learn_one({}, LABELS)
+    absent.learn_one({}, dict.fromkeys(LABELS, True))
+    for x, y in zip(dicts(X), Y, strict=True):
+        true = [label for label, value in zip(LABELS, y, strict=True) if value]
+        told.learn_one(x, dict(zip(LABELS, y.astype(bool).tolist(), strict=True)))
+        listed.learn_one(x, set(true) if y[0] else tuple(true))
+        absent.learn_one(x, dict.fromkeys(true, True) | ({} if y[1] else {"b": None}))
+    assert contents(told) == contents(listed)
+    assert told.predict_proba_many(X).tolist() == absent.predict_proba_many(X).tolist()
+
+
+def test_new_labels_of_a_set_do_not_depend_on_hashes():
+    code = (
+        "from marlene.learners import Majority; m = Majority(); m.learn_one({}, {'b', 'a', 'c', 7}); print(m._labels)"
+    )
+    said = set()
+    for seed in range(2):
+        known = os.environ | {"PYTHONHASHSEED": str(seed)}
+        said.add(
+            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=known, check=True).stdout
+        )
+    assert said == {"[7, 'a', 'b', 'c']\n"}
+
+
+@settings(max_examples=30)
+@given(rows=st.lists(st.frozensets(st.sampled_from(LABELS)), min_size=1, max_size=12))
+def test_frames_without_columns_are_like_dictionaries_without_labels(rows):
+    models = {}
+    for absent in ("unknown", "false"):
+        one, many = Marlene(absent=absent), Marlene(absent=absent)
+        for model in (one, many):
+            model.learn_one({"x": 0.0}, dict.fromkeys(LABELS, True))
+        for i, true in enumerate(rows):
+            one.learn_one({"x": float(i)}, dict.fromkeys(true, True))
+            frame = pd.DataFrame([dict.fromkeys(true, True)], dtype=object)
+            many.learn_many(pd.DataFrame({"x": [float(i)]}), frame)
+        assert contents(one) == contents(many)
+        models[absent] = one
+    whole = Marlene(absent="false")
+    whole.learn_one({"x": 0.0}, dict.fromkeys(LABELS, True))
+    told = pd.DataFrame([dict.fromkeys(true, True) for true in rows], dtype=object)  # NaN where a row lacks a label
+    whole.learn_many(pd.DataFrame({"x": np.arange(len(rows), dtype=float)}), told)
+    assert contents(whole) == contents(models["false"])
+
+
+def test_minus_one_is_always_unknown():
+    model, other = Marlene(absent="false"), Marlene()
+    for each in (model, other):
+        each.learn_many([[1.0], [2.0]], [[1, -1], [0, -1]])
+    assert model.predict_proba_many([[1.0]]).tolist() == other.predict_proba_many([[1.0]]).tolist()
+    with pytest.raises(MarleneError, match="absent must be one of unknown, false, not 'no'"):
+        Marlene(absent="no")
+
+
+def test_labels_that_are_never_false_are_named_once():
+    model = Marlene()
+    for i in range(99):
+        model.learn_one({"x": i}, {"a": True, "b": i == 7})
+    with pytest.warns(UserWarning, match="label 'a': 100 examples or more say true, none says false") as caught:
+        model.learn_one({"x": 1}, {"a": True, "b": False})
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(200):
+            model.learn_one({"x": 1}, {"a": True, "b": True})
+        again = Marlene.from_state(*model.state())
+        for _ in range(200):
+            again.learn_one({"x": 1}, {"a": True, "b": True})
+        Marlene(absent="false").learn_many(np.zeros((200, 1)), [[1.0], [np.nan]] * 100)
+        model.learn_many(np.zeros((1000, 1)), np.zeros((1000, 2)), stream="source")
+    with pytest.warns(UserWarning, match="labels 0, 1, 2, 3, 4, …: 100 examples") as caught:
+        Marlene().learn_many(np.zeros((100, 1)), np.ones((100, 7)))
+    assert caught[0].filename == __file__
+
+
+def test_guesses_take_sets_too():
+    model = Majority()
+    for true in ({"b"}, {"a", "b"}, set(), ["a"]):
+        model.learn_one({}, true)
+    assert {label: p[True] for label, p in model.predict_proba_one({}).items()} == {"b": 0.5, "a": 2 / 3}
