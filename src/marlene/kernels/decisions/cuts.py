@@ -192,27 +192,48 @@ def mean_root(share: float, certain: float) -> float:
     return certain * share + (1.0 - certain) * math.sqrt(share)
 
 
+class _Scales(NamedTuple):
+    """What the measures are multiplied by: how much each counts, over what it is a share of."""
+
+    macro: float
+    micro: float
+    label_set: float
+    share_negatives: float
+    share_positives: float
+    macro_f1: float
+    micro_f1: float
+
+
+@inlined
+def _scales_of(aims: Aims, label: _Everything, labels: _Everything, rows: Floats, n_labels: int) -> _Scales:
+    return _Scales(
+        aims.macro / n_labels / math.sqrt(label.positives * label.negatives),
+        aims.micro / math.sqrt(labels.positives * labels.negatives),
+        aims.label_set if rows[0] > 0.0 else 0.0,
+        1.0 / labels.share_negatives,
+        1.0 / labels.share_positives,
+        aims.macro_f1 / n_labels,
+        aims.micro_f1,
+    )
+
+
 @inlined
 def _value(
-    aims: Aims, own: _Sums, label: _Everything, others: _Sums, labels: _Everything, rows: Floats, n_labels: int
+    scales: _Scales, own: _Sums, label: _Everything, others: _Sums, labels: _Everything, certain: Certain
 ) -> float:
-    """Return the objective for what a label and the others get right; G-Means of its own first."""
-    value = aims.macro / n_labels * math.sqrt(own.hits / label.positives * own.rejected / label.negatives)
-    if aims.micro > 0.0:
-        hits, rejected = others.hits + own.hits, others.rejected + own.rejected
-        value += aims.micro * math.sqrt(hits / labels.positives * rejected / labels.negatives)
-    if aims.label_set > 0.0 and rows[0] > 0.0:
-        positive = max((others.share_hits + own.share_hits) / labels.share_positives, 0.0)
-        negative = max((others.share_rejected + own.share_rejected) / labels.share_negatives, 0.0)
-        certain = certain_of(rows)
-        value += aims.label_set * mean_root(positive, certain.positives) * mean_root(negative, certain.negatives)
-    if aims.macro_f1 > 0.0:
-        value += (
-            aims.macro_f1 / n_labels * 2.0 * own.hits / (own.hits + label.negatives - own.rejected + label.positives)
-        )
-    if aims.micro_f1 > 0.0:
-        hits, rejected = others.hits + own.hits, others.rejected + own.rejected
-        value += aims.micro_f1 * 2.0 * hits / (hits + labels.negatives - rejected + labels.positives)
+    """Return the objective for what a label and the others get right."""
+    value = scales.macro * math.sqrt(own.hits * own.rejected)
+    hits, rejected = others.hits + own.hits, others.rejected + own.rejected
+    if scales.micro > 0.0:
+        value += scales.micro * math.sqrt(hits * rejected)
+    if scales.label_set > 0.0:
+        positive = max((others.share_hits + own.share_hits) * scales.share_positives, 0.0)
+        negative = max((others.share_rejected + own.share_rejected) * scales.share_negatives, 0.0)
+        value += scales.label_set * mean_root(positive, certain.positives) * mean_root(negative, certain.negatives)
+    if scales.macro_f1 > 0.0:
+        value += scales.macro_f1 * 2.0 * own.hits / (own.hits + label.negatives - own.rejected + label.positives)
+    if scales.micro_f1 > 0.0:
+        value += scales.micro_f1 * 2.0 * hits / (hits + labels.negatives - rejected + labels.positives)
     return value
 
 
@@ -244,8 +265,9 @@ def _best_cut(
     label = _all_of(counts, shares, prior)
     examples = label.negatives + label.positives - 2.0 * (PRIOR + BORROWED)
     aims = _aims_of(aims, examples + 2.0, label.positives - PRIOR - BORROWED + 1.0)
+    scales, certain = _scales_of(aims, label, labels, rows, n_labels), certain_of(rows)
     own = _Sums(0.0, label.positives, 0.0, label.share_positives)
-    best = present = _value(aims, own, label, others, labels, rows, n_labels)
+    best = present = _value(scales, own, label, others, labels, certain)
     chosen = 0
     for b in range(BINS):
         own = _Sums(
@@ -254,7 +276,7 @@ def _best_cut(
             own.share_rejected + shares[0, b],
             max(own.share_hits - shares[1, b], 0.0),
         )
-        value = _value(aims, own, label, others, labels, rows, n_labels)
+        value = _value(scales, own, label, others, labels, certain)
         if b + 1 == cut:
             present = value
         if value > best or (value == best and abs(b + 1 - BINS // 2) < abs(chosen - BINS // 2)):
