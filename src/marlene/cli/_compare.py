@@ -12,6 +12,7 @@ from rich.console import Console
 from marlene._common.errors import MarleneError
 from marlene.cli._grid import SOME_FAILED, display, error_of, print_tables
 from marlene.cli._options import (
+    AbsentOption,
     DropOption,
     FeaturesOption,
     FirstOption,
@@ -48,6 +49,7 @@ def compare(
     kinds: KindsOption = None,
     features: FeaturesOption = "auto",
     first_feature: FirstOption = None,
+    absent: AbsentOption = None,
     limit: LimitOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -60,7 +62,7 @@ def compare(
         raise MarleneError("--methods names none")
     for name in names:
         create(name)
-    given = column_choices(labels, separator, drop, kinds, features, first_feature) | (
+    given = column_choices(labels, separator, drop, kinds, features, first_feature, absent) | (
         {} if limit is None else {"limit": limit}
     )
     cells = itertools.product(streams, names, range(1, seeds + 1))

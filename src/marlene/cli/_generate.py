@@ -70,6 +70,7 @@ def generate(
     separator: Annotated[str | None, _option(LOADED_OPTIONS, "As in `marlene run`.")] = None,
     drop: Annotated[str | None, _option(LOADED_OPTIONS, "Columns to leave out, as in `marlene run`.")] = None,
     kinds: Annotated[str | None, _option(LOADED_OPTIONS, "Kinds of columns, as in `marlene run`.")] = None,
+    absent: Annotated[str | None, _option(LOADED_OPTIONS, "As in `marlene run`.")] = None,
     limit: Annotated[int | None, _option(LOADED_OPTIONS, "Only the first N examples.", min=1)] = None,
 ) -> None:
     """Write a stream to a file: a synthetic one, or a data set whose labels drift.
@@ -98,7 +99,8 @@ def generate(
         _check_choices(context, change, archive)
         if out.exists() and Path(name).exists() and out.samefile(name):
             raise MarleneError(f"--out {out}: this is the file that is read")
-        target, archives = load_stream(name, column_choices(labels, separator, drop, kinds, "auto"), limit), {}
+        choices = column_choices(labels, separator, drop, kinds, "auto", absent=absent)
+        target, archives = load_stream(name, choices, limit), {}
         if archive is not None:
             archives["archive"], target = target.halves(archive, archive_seed)
         _write_all(out, target if change is None else changed(target, change, change_seed), archives)

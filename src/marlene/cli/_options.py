@@ -55,10 +55,12 @@ def column_choices(
     kinds: str | None,
     features: str,
     first_feature: int | None = None,
+    absent: str | None = None,
 ) -> dict[str, Any]:
     """Return what the options say about columns, as `load` takes it; what is not said is left out."""
     choices: dict[str, Any] = {"labels": label_choice(labels), "separator": separator, "drop": drop}
     choices |= {"kinds": kind_choices(kinds) or None, "features": features, "first_feature": first_feature}
+    choices["absent"] = absent
     return {name: value for name, value in choices.items() if value is not None}
 
 
@@ -84,6 +86,9 @@ FeaturesOption = Annotated[
 ]
 FirstOption = Annotated[
     int | None, typer.Option("--first-feature", min=0, max=1, help="Number of the first feature of an SVMLight file.")
+]
+AbsentOption = Annotated[
+    str | None, typer.Option(help="What a label is where nothing is said of it: unknown (default) or false.")
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Only the first N examples.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

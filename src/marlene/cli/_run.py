@@ -17,6 +17,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
 from marlene.cli._measures import print_measures
 from marlene.cli._options import (
+    AbsentOption,
     DropOption,
     FeaturesOption,
     FirstOption,
@@ -56,6 +57,7 @@ def run(
     seed: Annotated[int, typer.Option(help="Seed of the method's random numbers.")] = 1,
     features: FeaturesOption = "auto",
     first_feature: FirstOption = None,
+    absent: AbsentOption = None,
     drift: Annotated[
         str | None, typer.Option(help="Drift detector of the paper's methods: ddm-oci (default), ddm, adwin, none.")
     ] = None,
@@ -101,7 +103,7 @@ def run(
     model = create(method, seed, drift=drift, **_parsed(settings or []))
     load_kernels(model)
     base = memory_mb()
-    choices = column_choices(labels, separator, drop, kinds, features, first_feature)
+    choices = column_choices(labels, separator, drop, kinds, features, first_feature, absent)
     target = _load(stream, choices, limit)
     sources = [_load(name, choices, None) for name in source or []]
     before = time.process_time()
@@ -127,7 +129,13 @@ def run(
             print_measures(console, result, per_label=per_label)
             if hasattr(model, "transfer_matrix") and result.examples:
                 print_insight(console, model, result.examples, [given.name for given in sources])
-                said = {"--labels": labels, "--separator": separator, "--drop": drop, "--kinds": kinds}
+                said = {
+                    "--labels": labels,
+                    "--separator": separator,
+                    "--drop": drop,
+                    "--kinds": kinds,
+                    "--absent": absent,
+                }
                 named = [word for option, value in said.items() if value for word in (option, value)]
                 learnt = [word for name in source or [] for word in ("--source", name)]
                 print_next(console, method, ["marlene", "run", stream, *named, *learnt], bool(published))

@@ -29,6 +29,7 @@ LOADED = {
     "kinds": dict,
     "features": str,
     "first_feature": int,
+    "absent": str,
     "limit": int,
     "sources": list,
     "archive": str,
@@ -136,10 +137,10 @@ class Grid:
     ----------
     streams
         Mappings. `load`: what `marlene.streams.load` takes, with `labels`, `separator`, `drop`, `kinds`, `features`,
-        `limit`, `sources` (a list of streams to learn before), `archive` and `archive_seed` (the target is the second
-        half, and the first is learnt before: see `Stream.halves`; "none": it is not learnt; "warm": it is learnt as the
-        target, before scoring starts; the name or file of another data set: as many examples of that are learnt
-        instead), `change` and `change_seed` (how the labels of the target change places: see
+        `absent`, `limit`, `sources` (a list of streams to learn before), `archive` and `archive_seed` (the target is
+        the second half, and the first is learnt before: see `Stream.halves`; "none": it is not learnt; "warm": it is
+        learnt as the target, before scoring starts; the name or file of another data set: as many examples of that are
+        learnt instead), `change` and `change_seed` (how the labels of the target change places: see
         `marlene.streams.changes`), and `alarms` (how many false alarms in a row, for every label, are injected from a
         quarter of the stream on; for learners with `drift = "oracle"` and those without a detector). Or `synthetic`: a
         type of `marlene.streams.synthetic_experiment`, with `size`, `sources`, `source_size`, and `seed` (a number, by

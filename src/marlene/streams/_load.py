@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.checks import one_of
 from marlene._common.errors import MarleneError
+from marlene._common.labels import as_labels
 from marlene.streams import catalogue
 from marlene.streams._assemble import Choices, table_to_stream, with_columns
 from marlene.streams._columns import RawTable
@@ -56,6 +58,7 @@ def load(
     kinds: Mapping[str, str] | None = None,
     features: FeatureKinds = "auto",
     first_feature: int | None = None,
+    absent: str = "unknown",
     name: str | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
@@ -85,6 +88,8 @@ def load(
         those that are not nominal; a mapping is the same as `kinds`.
     first_feature
         The number of the first feature in an SVMLight file: 0 or 1. Default: 0 if there is a feature 0 or a header.
+    absent
+        What a label is where nothing is said of it (no key in a dictionary, an empty cell, NaN): "unknown" or "false".
     name
         What the stream is called in reports.
     limit
@@ -102,6 +107,9 @@ def load(
     """
     if isinstance(features, str) and features not in {"auto", "numeric", "binary"}:
         raise MarleneError(f"features must be 'auto', 'numeric', 'binary' or a mapping, not {features!r}")
+    one_of(absent, "absent", ("unknown", "false"))
+    if absent == "false" and isinstance(source, tuple) and len(source) == 2:
+        source = (source[0], as_labels(source[1], f"{name or 'arrays'}: Y", untold=0))
     labels = _plain(labels)
     named = {**({} if isinstance(features, str) else features), **(kinds or {})}
     others = features if isinstance(features, str) else "auto"
@@ -117,6 +125,8 @@ def load(
         else:
             stream = _no_table(source, labels, first_feature, name, progress)
             stream = with_columns(stream, NO_TABLE, drop, Choices(1, None, drop, named, others))
+    if absent == "false" and not isinstance(source, tuple):
+        stream = replace(stream, Y=np.maximum(stream.Y, 0))
     if name is not None and name != stream.name:
         stream = replace(stream, name=name)
     return stream if limit is None else stream.head(limit)

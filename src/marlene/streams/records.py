@@ -13,11 +13,13 @@ from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
 from marlene.streams._assemble import Choices, table_to_stream
 from marlene.streams._columns import RawTable
+from marlene.streams._truth import ordered
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
     from marlene.streams._stream import FeatureKinds, Stream
 
+LISTS = set | frozenset | list
 PLAIN = {bool, int, float, type(None), np.bool_, np.float64, np.int64}
 
 
@@ -36,7 +38,8 @@ def from_river(
     Parameters
     ----------
     dataset
-        Pairs of a dictionary of features and a dictionary from labels to truth values.
+        Pairs of a dictionary of features and a dictionary from labels to truth values, or a set or list of the labels
+        that are true: all others are false.
     limit
         Take at most this many examples; needed for an endless generator.
     kinds
@@ -68,11 +71,19 @@ def pairs_table(dataset: Iterable[Any], limit: int | None, name: str) -> tuple[R
     elif getattr(dataset, "n_samples", 0) is None:
         raise MarleneError(f"{name}: the data set has no end; say with limit= how many examples to take")
     inputs, truths = _Fields(), _Fields()
+    listed: list[int] = []
     for pair in islice(dataset, limit):
-        if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, Mapping) for part in pair)):
+        right = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Mapping)
+        if not right or not isinstance(pair[1], Mapping | LISTS):
             raise MarleneError(f"{name}, example {inputs.rows}: expected a dictionary of inputs and one of labels")
         inputs.add(pair[0])
-        truths.add(pair[1])
+        if not isinstance(pair[1], Mapping):
+            listed.append(truths.rows)
+        truths.add(pair[1] if isinstance(pair[1], Mapping) else dict.fromkeys(ordered(map(str, pair[1])), True))
+    for rows, values in truths.columns.values():
+        others = sorted({*listed} - {*rows})
+        rows.extend(others)
+        values.extend([False] * len(others))
     if not truths.columns:
         raise MarleneError(f"{name}: there is no label")
     return _table(name, "example", truths, inputs), len(truths.columns)
