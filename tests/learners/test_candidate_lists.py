@@ -8,8 +8,8 @@ import pytest
 from marlene import Marlene
 from marlene._common.errors import MarleneError
 from marlene.kernels.tracking.state import KINDS
-from marlene.learners.marlene import _tracker, _tracker_state
-from marlene.learners.marlene._tracker import SLOTS, SNAPSHOT
+from marlene.learners.marlene import _tracker_layout, _tracker_state
+from marlene.learners.marlene._tracker_layout import SLOTS, SNAPSHOT
 from marlene.metrics import Scores
 from tests.learners.streams import shapes
 
@@ -71,7 +71,7 @@ def test_memory_and_work_are_linear_in_the_labels(sources):
 
 
 def test_everything_is_bounded_however_often_labels_drift(monkeypatch):
-    monkeypatch.setattr(_tracker, "MOST_EVENTS", 50)
+    monkeypatch.setattr(_tracker_layout, "MOST_EVENTS", 50)
     model, sizes, drifts = with_lists_of(8), [], 0
     X, Y = many_labels(12_000, 6, 20)
     for begin in range(0, len(X), 1000):

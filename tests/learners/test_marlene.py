@@ -15,7 +15,7 @@ from marlene.kernels.tracking.inherit import LEAST_EXAMPLES
 from marlene.kernels.tracking.state import KINDS, LEADERS
 from marlene.kernels.tracking.weights import OWN_PRIOR, TEMPER, YOUNG_PRIOR
 from marlene.learners import create
-from marlene.learners.marlene._tracker import OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
+from marlene.learners.marlene._tracker_layout import OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
 from marlene.sklearn import MarleneClassifier
 from marlene.streams import Feature, Stream, load
 from tests.learners.streams import contents, dicts, drifting, learn_singly, shapes, truths

@@ -7,7 +7,7 @@ from marlene import Marlene
 from marlene._common.errors import MarleneError
 from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking.state import EVENTS, LEADERS, POOL, SEARCHING
-from marlene.learners.marlene._tracker import OWN, SNAPSHOT
+from marlene.learners.marlene._tracker_layout import OWN, SNAPSHOT
 from tests.learners.test_marlene import eventful
 
 

@@ -14,7 +14,7 @@ from marlene.kernels.tracking.weights import PROVEN, PROVEN_NAMED
 from marlene.learners import Marlene
 from marlene.learners.input._values import DECISIVE
 from marlene.learners.marlene._decisions import AIMS, OBJECTIVES, threshold_of
-from marlene.learners.marlene._tracker import CANDIDATES, OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
+from marlene.learners.marlene._tracker_layout import CANDIDATES, OWN, SLOTS, SNAPSHOT, SOURCE, WARM, YOUNG
 from tests.naive.banks import Logistic, NaiveBayes
 from tests.naive.tracking import Tracker
 

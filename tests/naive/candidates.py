@@ -7,7 +7,7 @@ import math
 
 from marlene.kernels.tracking.state import LEADERS
 from marlene.kernels.tracking.weights import BEHIND, TEMPER
-from marlene.learners.marlene._tracker import NOT_YET
+from marlene.learners.marlene._tracker_layout import NOT_YET
 
 TARGET = 0
 YOUNG, GUEST = "young", "guest"

@@ -48,7 +48,7 @@ from marlene.kernels.tracking.weights import (
     SHARE,
     YOUNG_PRIOR,
 )
-from marlene.learners.marlene._tracker import OWN, SNAPSHOT, SOURCE, WARM, YOUNG
+from marlene.learners.marlene._tracker_layout import OWN, SNAPSHOT, SOURCE, WARM, YOUNG
 from tests.naive import candidates
 from tests.naive.candidates import TARGET, Weights
 from tests.naive.neighbours import Neighbours

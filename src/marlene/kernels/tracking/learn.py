@@ -103,7 +103,7 @@ def _is_familiar(rooms: Rooms, room: int, rows: Rows, row: int) -> bool:
     """Tell whether a source has met enough of a row's inputs."""
     known = 0
     for j in range(rows.starts[row], rows.starts[row + 1]):
-        known += 1 if rooms.known[room, rows.indices[j]] else 0
+        known += 1 if rooms.scales.known[room, rows.indices[j]] else 0
     return bool(known >= FAMILIAR * (rows.starts[row + 1] - rows.starts[row]))
 
 
@@ -295,7 +295,7 @@ def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
 def _learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, truth: Labels) -> None:
     observe_row(scales_of(model.rooms, stream), rows, row)
     for j in range(rows.starts[row], rows.starts[row + 1]):
-        model.rooms.known[stream, rows.indices[j]] = True
+        model.rooms.scales.known[stream, rows.indices[j]] = True
     _train(model, stream, stream, first, rows, row, truth)
 
 

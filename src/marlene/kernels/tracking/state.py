@@ -65,20 +65,9 @@ class Kinds(NamedTuple):
     voices: Bools
 
 
-class Rooms(NamedTuple):
-    """The columns of each room, and the scales of its inputs: those of `Scales`, with an axis of rooms.
+class RoomScales(NamedTuple):
+    """The scales of the inputs of all rooms: those of `Scales`, and `known`, the inputs a source itself has met."""
 
-    Attributes
-    ----------
-    known
-        The inputs that a source itself has met.
-    first
-        The first column of each room, and the end of the last.
-    block
-        The width of a block of target labels; there may be more columns than labels.
-    """
-
-    numeric: Ints
     met: Bools
     known: Bools
     seen: Ints
@@ -86,6 +75,21 @@ class Rooms(NamedTuple):
     mean: Floats
     squares: Floats
     origin: Floats
+
+
+class Rooms(NamedTuple):
+    """The columns of each room, and the scales of its inputs.
+
+    Attributes
+    ----------
+    first
+        The first column of each room, and the end of the last.
+    block
+        The width of a block of target labels; there may be more columns than labels.
+    """
+
+    numeric: Ints
+    scales: RoomScales
     first: Ints
     block: int
 
@@ -241,14 +245,15 @@ class Block(NamedTuple):
 @inlined
 def scales_of(rooms: Rooms, room: int) -> Scales:
     """Return the scales of a room."""
+    scales = rooms.scales
     return Scales(
         rooms.numeric,
-        rooms.met[room],
-        rooms.seen[room],
-        rooms.times[room],
-        rooms.mean[room],
-        rooms.squares[room],
-        rooms.origin[room],
+        scales.met[room],
+        scales.seen[room],
+        scales.times[room],
+        scales.mean[room],
+        scales.squares[room],
+        scales.origin[room],
     )
 
 

@@ -15,7 +15,8 @@ from marlene.kernels.tracking.state import NEIGHBOURS, Block
 from marlene.learners._saved import SavedLearner
 from marlene.learners.marlene._decisions import make_objective
 from marlene.learners.marlene._givers import shares_by_giver
-from marlene.learners.marlene._tracker import OWN, WARM, Tracker
+from marlene.learners.marlene._tracker import Tracker
+from marlene.learners.marlene._tracker_layout import OWN, WARM
 from marlene.learners.marlene._tracker_state import restore_tracker, tracker_state
 
 if TYPE_CHECKING:

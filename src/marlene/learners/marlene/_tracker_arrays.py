@@ -18,6 +18,7 @@ from marlene.kernels.tracking.state import (
     SCOUTS,
     VOICES,
     Growth,
+    RoomScales,
     Streams,
     Weights,
     WorkSpace,
@@ -38,17 +39,17 @@ def grown(before: int, needed: int) -> int:
     return before if needed <= before else needed if before == 0 else max(needed, before + before // 4)
 
 
-def no_scales(rooms: int, inputs: int, numbers: int) -> tuple[Any, ...]:
+def no_scales(rooms: int, inputs: int, numbers: int) -> RoomScales:
     """Return the scales of rooms that have met nothing."""
     shape = (rooms, numbers)
-    return (
-        np.zeros((rooms, inputs), np.bool_),
-        np.zeros((rooms, inputs), np.bool_),
-        np.zeros((rooms, 2), np.int64),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape),
+    return RoomScales(
+        met=np.zeros((rooms, inputs), np.bool_),
+        known=np.zeros((rooms, inputs), np.bool_),
+        seen=np.zeros((rooms, 2), np.int64),
+        times=np.zeros(shape),
+        mean=np.zeros(shape),
+        squares=np.zeros(shape),
+        origin=np.zeros(shape),
     )
 
 

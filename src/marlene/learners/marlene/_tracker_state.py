@@ -10,7 +10,7 @@ from marlene._common.states import arrays_under, copied_arrays, plain, require, 
 from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, NOT_YET, POOL, QUIET, SEARCHING
 from marlene.learners.marlene._decisions import refuse_impossible_sets
-from marlene.learners.marlene._tracker import MOST_EVENTS, Event, Place
+from marlene.learners.marlene._tracker_layout import MOST_EVENTS, Event, Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
