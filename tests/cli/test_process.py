@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tests.cli.commands import COMMAND, environment
-from tests.evaluation.test_result import JSON_KEYS
+from tests.evaluation.test_result import DETAILED_KEYS
 
 FAST = ["run", "yeast", "--method", "majority"]
 SLOW = ["run", "yeast", "--method", "river:naive_bayes.GaussianNB"]
@@ -46,7 +46,7 @@ def on_a_terminal(*arguments):
 def test_a_pipe_gets_the_result_and_nothing_else():
     done = run(*FAST, "--json")
     assert done.returncode == 0
-    assert list(json.loads(done.stdout)) == JSON_KEYS
+    assert list(json.loads(done.stdout)) == DETAILED_KEYS
     assert done.stdout.count("\n") == 1
     lines = done.stderr.splitlines()
     assert "2417/2417" in lines[-1]
