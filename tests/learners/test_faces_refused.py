@@ -182,7 +182,7 @@ def test_questions_about_what_is_not_there(learner):
         ({"base": HoeffdingForest([], n_classes=3)}, "base must be a forest without features and with two classes"),
         ({"drift": "dmm"}, "no drift detector is called 'dmm'"),
         ({"features": "text"}, "features must be one of auto, numeric, binary or a mapping, not 'text'"),
-        ({"features": {"a": "text"}}, r"features\['a'\] is 'text', expected one of numeric, binary, nominal"),
+        ({"features": {"a": "words"}}, r"features\['a'\] is 'words', expected one of numeric, binary, nominal, text"),
         ({"resampling": "never"}, "resampling must be one of poisson, expected, not 'never'"),
         ({"max_models": 0}, "max_models must be a whole number of at least 1, not 0"),
         ({"seed": None}, "seed must be a whole number, not None"),

@@ -20,6 +20,8 @@ WORDS = 1 << 14
 SHARED = 1 << 10
 BLOCK = 1 << 13
 _SPACE = 32
+_ALL_BITS = (1 << 64) - 1
+_ASCII_WORD = re.compile(r"[0-9a-z]+")
 _BETWEEN = re.compile(r"[\x00-/:-@\[-`{-\x7f]+")
 
 
@@ -107,12 +109,30 @@ def words_of(text: str) -> list[str]:
     >>> words_of("Où est l’été_2024?")
     ['où', 'est', 'l', 'été', '2024']
     """
-    return list(_words(text))
+    lower = text.lower()
+    return _ASCII_WORD.findall(lower) if lower.isascii() else list(_words(lower))
+
+
+def word_hash(word: str) -> int:
+    """Return the hash of a word, or of a pair of words with a space between; its upper half chooses a shared column."""
+    from marlene.kernels.reading.words import MIX, OFFSET, PRIME, SHIFT  # noqa: PLC0415 (Numba takes a while)
+
+    def mixed(value: int) -> int:
+        value = (value ^ (value >> int(SHIFT))) * int(MIX) & _ALL_BITS
+        return value ^ (value >> int(SHIFT))
+
+    hashes = []
+    for part in word.split(" "):
+        value = int(OFFSET)
+        for sign in part:
+            value = (value ^ ord(sign)) * int(PRIME) & _ALL_BITS
+        hashes.append(mixed(value))
+    return hashes[0] if len(hashes) == 1 else mixed(hashes[0] * int(PRIME) & _ALL_BITS ^ hashes[1])
 
 
 def _words(text: str) -> Iterator[str]:
     word = ""
-    for sign in text.lower() + " ":
+    for sign in f"{text} ":
         if _in_word(sign):
             word += sign
         elif word:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +15,7 @@ from marlene.learners.input._examples import as_example
 from marlene.learners.input._features import FeatureSpace
 from marlene.learners.input._labels import ABSENT, NeverFalse, labels_of_block, labels_of_example
 from marlene.learners.input._rows import repeated
+from marlene.learners.input._strangers import warn_of_strangers
 from marlene.learners.input._values import load_recoding
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Floats, Labels
     from marlene.kernels.rows import Rows
-    from marlene.learners.input._features import Additions
+    from marlene.learners.input._additions import Additions
     from marlene.streams import Feature
 
 
@@ -240,20 +242,22 @@ class BlockLearner(base.MultiLabelClassifier):
         if len(truth) != len(rows.starts) - 1:
             raise MarleneError(f"X has {len(rows.starts) - 1} rows, but Y has {len(truth)}")
         weights = self._checked_weights(w, len(truth))
-        self._admit(stream, additions, labels)
+        self._admit(stream, additions, labels, stacklevel=4)
         self._never_false.see(stream, labels, truth, stacklevel=3)
         return rows, truth, weights
 
     def _warn_of_strangers(self, names: Iterable[Hashable], stream: str | None, stacklevel: int = 4) -> None:
         names = list(names)
         if names and stream not in self._space.layouts:
-            self._space.warn_of_strangers(names, stream, bool(self._labels(None)), stacklevel)
+            warn_of_strangers(self._space, names, stream, bool(self._labels(None)), stacklevel)
 
-    def _admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> None:
+    def _admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable], stacklevel: int = 3) -> None:
         """Add what is new: features, values and labels."""
         if additions or len(labels) > len(self._labels(stream)) or not labels:
             self._space.add(additions)
             self._add(stream, labels)
+        for said in self._space.doubts(additions) if additions.doubts else ():
+            warnings.warn(said, UserWarning, stacklevel=stacklevel)
 
 
 def _without_gaps(probabilities: Floats) -> Floats:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays
 
 FILE_KIND = "marlene-learner"
-FILE_VERSION = 4
+FILE_VERSION = 5
 
 
 class SavedLearner(BlockLearner):

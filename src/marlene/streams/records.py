@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
     from marlene.streams._stream import FeatureKinds, Stream
 
-LISTS = set | frozenset | list
+LISTS = (set, frozenset, list)
 PLAIN = {bool, int, float, type(None), np.bool_, np.float64, np.int64}
 
 
@@ -74,7 +74,7 @@ def pairs_table(dataset: Iterable[Any], limit: int | None, name: str) -> tuple[R
     listed: list[int] = []
     for pair in islice(dataset, limit):
         right = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Mapping)
-        if not right or not isinstance(pair[1], Mapping | LISTS):
+        if not right or not isinstance(pair[1], (Mapping, *LISTS)):
             raise MarleneError(f"{name}, example {inputs.rows}: expected a dictionary of inputs and one of labels")
         inputs.add(pair[0])
         if not isinstance(pair[1], Mapping):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene.streams._cells import SPANS, read_cell
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+TIMES = (*SPANS, time)
 PANDAS_MISSING = ("NAType", "NaTType")
 """Missing values of pandas are known by the names of their types, because pandas may not be installed."""
 
@@ -53,3 +56,21 @@ def is_missing(value: object) -> bool:
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
     return value is None or type(value).__name__ in PANDAS_MISSING
+
+
+def seconds_of_span(value: Any) -> Any:  # noqa: ANN401
+    """Return the seconds of a span of time or of a time of day; anything else as it is."""
+    return read_cell(value) if isinstance(value, TIMES) else value
+
+
+def columns_of_frame(frame: Any) -> list[list[Any]]:  # noqa: ANN401 (of pandas or polars)
+    """Return the columns of a frame as Python objects."""
+    columns = []
+    for name in frame.columns:
+        values = np.asarray(frame[name])
+        if values.dtype.kind == "M":
+            values = values.astype("datetime64[us]")
+        elif values.dtype.kind == "m":
+            values = np.where(np.isnat(values), np.nan, values.astype("timedelta64[us]").astype(np.int64) / 1e6)
+        columns.append(values.tolist())
+    return columns

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +10,17 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.states import plain, require
 from marlene.kernels.rows import Rows
-from marlene.learners.input._examples import as_example, is_missing
+from marlene.learners.input._additions import Additions
+from marlene.learners.input._encoded import encoded_in, guessed_kind, is_encoded, make_encoder
+from marlene.learners.input._examples import as_example, columns_of_frame, is_missing, seconds_of_span
 from marlene.learners.input._rows import arranged, as_csr
 from marlene.learners.input._values import Declared, recoded
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from marlene._common.arrays import Floats, Ints
+    from marlene.learners.input._encoded import Encoder
     from marlene.streams import Feature
 
     Row = tuple[Ints, Floats]
@@ -36,36 +37,14 @@ ABSENT = "\0"
 """The value of a nominal feature without declared values in examples that do not mention it; its code is 0."""
 
 
-@dataclass
-class Additions:
-    """New features and nominal values of an input. They are added after all of the input is checked.
-
-    Attributes
-    ----------
-    learning
-        Whether anything may be added; a prediction leaves unknown features and values out.
-    column, kinds
-        The column and the kind of every new feature.
-    values
-        The codes of new nominal values, by column.
-    """
-
-    learning: bool
-    column: dict[Hashable, int] = field(default_factory=dict)
-    kinds: list[str] = field(default_factory=list)
-    values: dict[int, dict[str, int]] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return bool(self.column or self.values)
-
-
 class FeatureSpace:
     """Columns by name. The kind of a feature is fixed when it is first seen.
 
     Parameters
     ----------
     kinds
-        - "auto": a bool is binary, a text nominal, a number numeric;
+        - "auto": a bool is binary, a number numeric, a text of four words or more is text, a date is a date, and any
+          other text nominal;
         - "numeric";
         - "binary": only whether a number is non-zero is kept;
         - a mapping: a kind for some names, the rest as with "auto".
@@ -76,9 +55,11 @@ class FeatureSpace:
         if isinstance(kinds, str) and kinds not in allowed:
             raise MarleneError(f"features must be one of {', '.join(allowed)} or a mapping, not {kinds!r}")
         for name, kind in {} if isinstance(kinds, str) else dict(kinds).items():
-            if kind not in KINDS:
-                raise MarleneError(f"features[{name!r}] is {kind!r}, expected one of {', '.join(KINDS)}")
+            if kind not in KINDS and not (isinstance(kind, str) and is_encoded(kind)):
+                raise MarleneError(f"features[{name!r}] is {kind!r}, expected one of {', '.join(KINDS)}, text, date")
         self.wanted = kinds
+        self.encoded: dict[Hashable, str] = {}
+        self._encoders: dict[Hashable, Encoder] = {}
         self.column: dict[Hashable, int] = {}
         self.kinds: list[str] = []
         self.codes: list[dict[str, int]] = []
@@ -89,9 +70,26 @@ class FeatureSpace:
         self._widened: set[int] = set()
         self._has_nominal = False
         self._numbers: Ints = np.zeros(0, np.int64)
+        self._doubted: set[Hashable] = set()
+        for name, kind in {} if isinstance(kinds, str) else dict(kinds).items():
+            if is_encoded(kind):
+                self._encode(name, kind)
+
+    def _encode(self, name: Hashable, kind: str) -> None:
+        """Let a feature be text or a date; words may be known already, from streams that were declared."""
+        self.encoded[name] = kind
+        encoder = self._encoders[name] = make_encoder(name, kind)
+        for known in self.column:
+            encoder.note(known)
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    def columns_of(self, name: Hashable) -> list[int]:
+        """Return the columns of a feature; those of all known words if it is a text."""
+        own = [self.column[name]] if name in self.column else []
+        words = f"{name}: "
+        return own + [c for each, c in self.column.items() if name in self.encoded and str(each).startswith(words)]
 
     def forest_kinds(self, first: int = 0) -> list[int]:
         """Return the kinds as banks of classifiers take them: 0 for a numeric feature, else its number of values."""
@@ -119,6 +117,7 @@ class FeatureSpace:
             "names": [plain(name) for name in self.column],
             "kinds": list(self.kinds),
             "codes": [list(codes) for codes in self.codes],
+            "encoded": [[plain(name), kind] for name, kind in self.encoded.items()],
             "layouts": [[stream, layout.tolist()] for stream, layout in self.layouts.items()],
             "orders": [
                 [stream, [[column, codes.tolist()] for column, codes in orders.items()]]
@@ -131,6 +130,9 @@ class FeatureSpace:
         for name, kind, values in zip(header["names"], header["kinds"], header["codes"], strict=True):
             require(kind in KINDS and name not in self.column, "the features")
             self._append(name, kind, {value: code for code, value in enumerate(values)})
+        for name, kind in header["encoded"]:
+            require(is_encoded(kind), "the features")
+            self._encode(name, kind)
         self.layouts = {stream: np.array(layout, np.int64) for stream, layout in header["layouts"]}
         require(all(((a >= 0) & (a < len(self))).all() for a in self.layouts.values()), "the features")
         for stream, orders in header["orders"]:
@@ -146,14 +148,7 @@ class FeatureSpace:
         The order in which the values of a nominal feature are declared says which index means which value in matrices,
         and nothing else: new values get their codes in alphabetical order.
         """
-        names = [feature.name for feature in features]
-        if len(set(names)) != len(names):
-            raise MarleneError("two features have the same name")
-        kinds = [self._wanted_kind(feature.name, feature.kind) for feature in features]
-        for feature, kind in zip(features, kinds, strict=True):
-            before = self.kinds[self.column[feature.name]] if feature.name in self.column else kind
-            if before != kind:
-                raise MarleneError(f"feature {feature.name!r} is {kind}, but was {before} before")
+        kinds, names = self._agreed_kinds(features), [feature.name for feature in features]
         self._declared.clear()
         self.orders[stream] = {}
         for feature, kind in zip(features, kinds, strict=True):
@@ -167,29 +162,30 @@ class FeatureSpace:
             if values:
                 self.orders[stream][column] = np.array([codes[value] for value in feature.values], np.int64)
         self.layouts[stream] = np.array([self.column[name] for name in names], np.int64)
+        for name, kind in encoded_in(features).items():
+            if name not in self.encoded and (kind == "date" or name not in self.column):
+                self._encode(name, kind)
 
-    def warn_of_strangers(self, names: Iterable[Hashable], stream: str | None, begun: bool, stacklevel: int) -> None:
-        """Warn of sources that have no feature in common with the target, before a stream with these names begins.
-
-        `begun`: whether the target has labels already. Streams that were not declared may have all known features.
-        """
-        mine = {self.column[name] for name in names if name in self.column}
-        declared = {name: set(layout.tolist()) for name, layout in self.layouts.items()}
-        target = declared.pop(None, None)
-        if stream is not None:
-            lonely = not mine & target if target is not None else begun and not mine
-            strangers = [f"source {stream!r} has"] if lonely else []
-        elif declared:
-            strangers = [f"source {name!r} has" for name, theirs in declared.items() if not mine & theirs]
-        else:
-            sources = self.column and target is None and not begun
-            strangers = ["the sources have"] if sources and not mine else []
-        for who in strangers:
-            said = f"{who} no feature in common with the target so far: nothing can be learnt there"
-            warnings.warn(said, UserWarning, stacklevel=stacklevel)
+    def _agreed_kinds(self, features: Sequence[Feature]) -> list[str]:
+        """Return the kinds that declared features get; refuse those that do not agree with what is known."""
+        names = [feature.name for feature in features]
+        if len(set(names)) != len(names):
+            raise MarleneError("two features have the same name")
+        for feature in features:
+            if feature.name in self.encoded and feature.kind != "numeric":
+                told = self.encoded[feature.name]
+                raise MarleneError(f"feature {feature.name!r} is {feature.kind} in the stream, but {told} is wanted")
+        kinds = [self._wanted_kind(feature.name, feature.kind) for feature in features]
+        for feature, kind in zip(features, kinds, strict=True):
+            before = self.kinds[self.column[feature.name]] if feature.name in self.column else kind
+            if before != kind:
+                raise MarleneError(f"feature {feature.name!r} is {kind}, but was {before} before")
+        return kinds
 
     def add(self, additions: Additions) -> None:
         """Add new features and values."""
+        for name, kind in additions.encoded.items():
+            self._encode(name, kind)
         for name, kind in zip(additions.column, additions.kinds, strict=True):
             self._append(name, kind, {})
         for column, values in additions.values.items():
@@ -199,6 +195,8 @@ class FeatureSpace:
         self.column[name] = len(self.kinds)
         self.kinds.append(kind)
         self._has_nominal |= kind == "nominal"
+        for encoder in self._encoders.values():
+            encoder.note(name)
         self.codes.append({ABSENT: 0} if kind == "nominal" and not codes else codes)
 
     def _extend(self, column: int, codes: dict[str, int]) -> None:
@@ -207,9 +205,13 @@ class FeatureSpace:
         if len(self.codes[column]) > before:
             self._widened.add(column)
 
+    def _is_told(self, name: Hashable) -> bool:
+        return not isinstance(self.wanted, str) and name in self.wanted
+
     def _wanted_kind(self, name: Hashable, found: str) -> str:
         if not isinstance(self.wanted, str):
-            return self.wanted.get(name, found)
+            kind = self.wanted.get(name, found)
+            return kind if kind in KINDS else found
         return found if self.wanted == "auto" or found == "nominal" else self.wanted
 
     def rows(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
@@ -217,7 +219,7 @@ class FeatureSpace:
         if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
             return self._rows_of_matrix(X, stream, learning)
         names = list(X.columns)
-        columns = [np.asarray(X[name]).tolist() for name in names]
+        columns = columns_of_frame(X)
         return self.rows_of_dicts([dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)], learning)
 
     def rows_of_dicts(self, examples: Sequence[Mapping[Hashable, Any]], learning: bool) -> tuple[Rows, Additions]:
@@ -239,7 +241,7 @@ class FeatureSpace:
 
     def _plain_row(self, example: Mapping[Hashable, Any]) -> Row | None:
         """Return columns and values of an example of plain numbers and known features, none nominal; else None."""
-        if not PLAIN.issuperset(map(type, example.values())):
+        if not PLAIN.issuperset(map(type, example.values())) or self._has_encoded(example):
             return None
         try:
             columns = np.array([*map(self.column.__getitem__, example)], np.int64)
@@ -250,34 +252,68 @@ class FeatureSpace:
             return None
         return columns, values
 
+    def _has_encoded(self, example: Mapping[Hashable, Any]) -> bool:
+        always = any(encoder.always for encoder in self._encoders.values())
+        return always or not self._encoders.keys().isdisjoint(example)
+
     def _row(self, example: Mapping[Hashable, Any], additions: Additions) -> Row:
         """Return columns and values of any example, read one by one."""
         row: dict[int, float] = {}
         for name, value in example.items():
-            column = self.column.get(name, additions.column.get(name))
-            if column is None:
-                if not additions.learning or is_missing(value):
-                    continue
-                column = additions.column[name] = len(self) + len(additions.column)
-                additions.kinds.append(self._wanted_kind(name, _kind_of(value)))
-            row[column] = self._number(name, column, value, additions)
+            encoder = self._encoders.get(name) or additions.encoders.get(name)
+            if encoder is None and name not in self.column and additions.learning and name not in additions.column:
+                encoder = self._guess(name, value, additions)
+            if encoder is None:
+                self._put(row, name, value, None, additions)
+            else:
+                self._put_encoded(row, encoder, value, additions)
+        for name, encoder in self._encoders.items():
+            if encoder.always and name not in example:
+                self._put_encoded(row, encoder, None, additions)
         return np.array([*row], np.int64), np.array([*row.values()], np.float64)
+
+    def _guess(self, name: Hashable, value: Any, additions: Additions) -> Encoder | None:  # noqa: ANN401
+        """Return the encoder of a new feature whose value looks like a text or a date."""
+        kind = None if self._is_told(name) or is_missing(value) else guessed_kind(value)
+        if kind is None:
+            return None
+        additions.encoded[name] = kind
+        additions.encoders[name] = make_encoder(name, kind)
+        return additions.encoders[name]
+
+    def _put_encoded(self, row: dict[int, float], encoder: Encoder, value: Any, additions: Additions) -> None:  # noqa: ANN401
+        for feature, number in encoder.features(value, additions):
+            column = self.column.get(feature)
+            if column is None:
+                self._put(row, feature, number, encoder.kind, additions)
+            else:
+                row[column] = number
+
+    def _put(self, row: dict[int, float], name: Hashable, value: Any, kind: str | None, additions: Additions) -> None:  # noqa: ANN401
+        """Write the value of a feature to a row; a new one is of the kind told, or of that of its value."""
+        column = self.column.get(name, additions.column.get(name))
+        if column is None:
+            if not additions.learning or is_missing(value):
+                return
+            column = additions.column[name] = len(self) + len(additions.column)
+            additions.kinds.append(kind or self._wanted_kind(name, _kind_of(value)))
+        row[column] = self._number(name, column, value, additions)
 
     def _number(self, name: Hashable, column: int, value: Any, additions: Additions) -> float:  # noqa: ANN401
         if is_missing(value):
             return math.nan
         kind = self.kinds[column] if column < len(self) else additions.kinds[column - len(self)]
         if kind == "nominal":
-            return self._code(column, value, additions)
+            return self._code(column, value, additions, name)
         try:
-            number = math.nan if isinstance(value, str) else float(value)
+            number = math.nan if isinstance(value, str) else float(seconds_of_span(value))
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if math.isnan(number):
             raise MarleneError(f"feature {name!r} is {kind}: expected a number, found {value!r}")
         return number
 
-    def _code(self, column: int, value: object, additions: Additions) -> float:
+    def _code(self, column: int, value: object, additions: Additions, name: Hashable) -> float:
         """Return the code of a nominal value. A number counts as its text; 0 is absence unless values are declared."""
         codes = self.codes[column] if column < len(self) else {ABSENT: 0}
         text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
@@ -288,7 +324,15 @@ class FeatureSpace:
         if code is None and additions.learning:
             code = len(codes) + len(new)
             additions.values.setdefault(column, {})[text] = code
+            if ABSENT in codes and not self._is_told(name):  # its values are not declared
+                additions.doubt(name, text, code)
         return math.nan if code is None else float(code)
+
+    def doubts(self, additions: Additions) -> list[str]:
+        """Return warnings, one for each feature."""
+        new = {name: said for name, said in additions.doubts.items() if name not in self._doubted}
+        self._doubted.update(new)
+        return [*new.values()]
 
     def _rows_of_matrix(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
         """Return a matrix as rows.
@@ -339,7 +383,8 @@ class FeatureSpace:
             self._refuse(rows, int(np.argmax(wrong)), additions)
         free = (self._kind_numbers(additions)[rows.indices] == NOMINAL) & (declared == 0) & ~np.isnan(values)
         for position in np.flatnonzero(free).tolist():
-            values[position] = self._code(int(rows.indices[position]), float(values[position]), additions)
+            column = int(rows.indices[position])
+            values[position] = self._code(column, float(values[position]), additions, column)
         return recoded(rows, given.codes)
 
     def _check(self, rows: Rows, additions: Additions) -> None:

@@ -38,8 +38,9 @@ class BRMarlene(EnsembleLearner):
         "ddm-oci" (the paper's, in its strict form), "ddm", "adwin", "none", "oracle" (drifts are told by
         `signal_drift`), a bank of detectors, or a River detector.
     features
-        "auto": a bool is binary, a text nominal, a number numeric, decided at the first value; "numeric"; "binary":
-        whether a number is non-zero; or a mapping from names to kinds. A `Stream` brings its own kinds.
+        "auto": a bool is binary, a number numeric, a text of four words or more is text, a date is a date, any other
+        text nominal, decided at the first value; "numeric"; "binary": whether a number is non-zero; or a mapping from
+        names to kinds, such as ``{"subject": "text", "created": "date"}``. A `Stream` brings its own kinds.
     resampling
         "poisson" (the paper), or "expected": the nearest whole number to λ, not drawn.
     seed
