@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -145,3 +146,24 @@ def test_guesses_take_sets_too():
     for true in ({"b"}, {"a", "b"}, set(), ["a"]):
         model.learn_one({}, true)
     assert {label: p[True] for label, p in model.predict_proba_one({}).items()} == {"b": 0.5, "a": 2 / 3}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_frames_in_frames_out(method):
+    X, Y = drifting(40)
+    model = create(method)
+    frame = pd.DataFrame(X, columns=list("vwxyz"), index=[f"r{i}" for i in range(40)])
+    model.learn_many(frame, pd.DataFrame(Y, columns=LABELS))
+    calls = [model.predict_many, model.predict_proba_many, *([model.score_many] if method == "marlene" else [])]
+    for call in calls:
+        found = call(frame[10:])
+        assert isinstance(found, pd.DataFrame)
+        assert list(found.index) == list(frame.index[10:])
+        assert list(found.columns) == LABELS
+        polar = call(pl.DataFrame(dict(zip(frame.columns, X[10:].T, strict=True))))
+        assert polar.columns == LABELS
+        np.testing.assert_array_equal(found.to_numpy(), polar.to_numpy())
+        assert isinstance(call(frame.rename(columns=dict(zip("vwxyz", range(5), strict=True))).to_numpy()), np.ndarray)
+    one = [model.predict_one(dict(zip(frame.columns, x, strict=True))) for x in X[10:].tolist()]
+    if method not in ("coin", "prior"):
+        assert model.predict_many(frame[10:]).astype(bool).to_dict("records") == one

@@ -13,6 +13,7 @@ from marlene._common.checks import one_of
 from marlene._common.errors import MarleneError
 from marlene.learners.input._examples import as_example
 from marlene.learners.input._features import FeatureSpace
+from marlene.learners.input._frames import like_input
 from marlene.learners.input._labels import ABSENT, NeverFalse, labels_of_block, labels_of_example
 from marlene.learners.input._rows import repeated
 from marlene.learners.input._strangers import warn_of_strangers
@@ -177,13 +178,13 @@ class BlockLearner(base.MultiLabelClassifier):
         predictions = self._decide(scores)
         return _without_gaps(self._calibrate(scores)), predictions
 
-    def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
-        """Return P(label) (examples × target labels)."""
-        return self.decide_many(X)[0]
+    def predict_proba_many(self, X: Any) -> Any:  # noqa: ANN401 (an array or a frame)
+        """Return P(label) (examples × target labels); for a frame as a frame with its index."""
+        return like_input(X, self.decide_many(X)[0], self._labels(None))
 
-    def predict_many(self, X: Any) -> Labels:  # noqa: ANN401
-        """Return the predictions (examples × target labels), 0 or 1."""
-        return self.decide_many(X)[1]
+    def predict_many(self, X: Any) -> Any:  # noqa: ANN401 (an array or a frame)
+        """Return the predictions (examples × target labels), 0 or 1; for a frame as a frame with its index."""
+        return like_input(X, self.decide_many(X)[1], self._labels(None))
 
     def load_kernels(self) -> None:
         """Compile the kernels, or load them from the cache, before they are needed."""

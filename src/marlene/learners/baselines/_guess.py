@@ -60,17 +60,9 @@ class Guess(Majority):
         shares = np.array([[p[True] for p in given.values()]])
         return dict(zip(given, self._guesses(shares, self._learnt)[0].astype(bool).tolist(), strict=True))
 
-    def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
-        """Return the probability with which each label is predicted, the same for every row of `X`."""
-        return self._probabilities(super().predict_proba_many(X))
-
-    def predict_many(self, X: Any) -> Labels:  # noqa: ANN401
-        """Return a guess for each label of every row of `X`."""
-        return self.decide_many(X)[1]
-
     def decide_many(self, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
-        """Return probabilities and guesses."""
-        probabilities = self.predict_proba_many(X)
+        """Return for every row of `X` the probability with which each label is predicted, and a guess."""
+        probabilities = self._probabilities(super().decide_many(X)[0])
         return probabilities, self._guesses(probabilities, self._learnt)
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401

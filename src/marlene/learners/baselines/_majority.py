@@ -9,6 +9,7 @@ from river import base
 
 from marlene._common.errors import MarleneError
 from marlene._common.states import plain, require
+from marlene.learners.input._frames import like_input
 from marlene.learners.input._labels import labels_of_block, labels_of_example
 
 if TYPE_CHECKING:
@@ -54,13 +55,18 @@ class Majority(base.MultiLabelClassifier):
         """Count the labels of many examples; columns of a frame are labels by name, others by position."""
         self._count(*self._checked(X, Y))
 
-    def predict_proba_many(self, X: Any) -> Floats:  # noqa: ANN401
-        """Return the share of positives, the same for every row of `X`."""
-        return np.tile(_share(self._positive, self._seen), (X.shape[0], 1))
+    def decide_many(self, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
+        """Return the share of positives and each label's most frequent value, the same for every row of `X`."""
+        shares = np.tile(_share(self._positive, self._seen), (X.shape[0], 1))
+        return shares, (shares > 0.5).astype(np.int8)
 
-    def predict_many(self, X: Any) -> Labels:  # noqa: ANN401
-        """Return each label's most frequent value, for every row of `X`."""
-        return (self.predict_proba_many(X) > 0.5).astype(np.int8)
+    def predict_proba_many(self, X: Any) -> Any:  # noqa: ANN401 (an array or a frame)
+        """Return the first part of `decide_many`; for a frame as a frame with its index."""
+        return like_input(X, self.decide_many(X)[0], self._labels)
+
+    def predict_many(self, X: Any) -> Any:  # noqa: ANN401 (an array or a frame)
+        """Return the second part of `decide_many`; for a frame as a frame with its index."""
+        return like_input(X, self.decide_many(X)[1], self._labels)
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, one example after the other; return the predicted probabilities."""

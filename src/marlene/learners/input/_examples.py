@@ -61,16 +61,3 @@ def is_missing(value: object) -> bool:
 def seconds_of_span(value: Any) -> Any:  # noqa: ANN401
     """Return the seconds of a span of time or of a time of day; anything else as it is."""
     return read_cell(value) if isinstance(value, TIMES) else value
-
-
-def columns_of_frame(frame: Any) -> list[list[Any]]:  # noqa: ANN401 (of pandas or polars)
-    """Return the columns of a frame as Python objects."""
-    columns = []
-    for name in frame.columns:
-        values = np.asarray(frame[name])
-        if values.dtype.kind == "M":
-            values = values.astype("datetime64[us]")
-        elif values.dtype.kind == "m":
-            values = np.where(np.isnat(values), np.nan, values.astype("timedelta64[us]").astype(np.int64) / 1e6)
-        columns.append(values.tolist())
-    return columns

@@ -12,7 +12,8 @@ from marlene._common.states import plain, require
 from marlene.kernels.rows import Rows
 from marlene.learners.input._additions import Additions
 from marlene.learners.input._encoded import encoded_in, guessed_kind, is_encoded, make_encoder
-from marlene.learners.input._examples import as_example, columns_of_frame, is_missing, seconds_of_span
+from marlene.learners.input._examples import as_example, is_missing, seconds_of_span
+from marlene.learners.input._frames import columns_of_frame, is_frame
 from marlene.learners.input._rows import arranged, as_csr
 from marlene.learners.input._values import Declared, recoded
 
@@ -216,7 +217,7 @@ class FeatureSpace:
 
     def rows(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
         """Return a frame (columns by name) or a matrix (columns by position) as rows, and what is new in it."""
-        if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
+        if not is_frame(X):
             return self._rows_of_matrix(X, stream, learning)
         names = list(X.columns)
         columns = columns_of_frame(X)

@@ -13,6 +13,7 @@ from marlene._common.errors import MarleneError
 from marlene.banks import SIMPLE_BANKS, InputBank, MixedBank, Neighbours
 from marlene.kernels.tracking.state import NEIGHBOURS, Block
 from marlene.learners._saved import SavedLearner
+from marlene.learners.input._frames import like_input
 from marlene.learners.marlene._decisions import make_objective
 from marlene.learners.marlene._givers import shares_by_giver
 from marlene.learners.marlene._tracker import Tracker
@@ -138,9 +139,9 @@ class Marlene(SavedLearner):
         scores = self._scores(self._space.rows_of_dicts([x], learning=False)[0])[0].tolist()
         return dict(zip(self._labels(None), scores, strict=True))
 
-    def score_many(self, X: Any) -> Floats:  # noqa: ANN401 (an array-like)
-        """Return the scores (examples × target labels)."""
-        return self._scores(self._space.rows(X, None, learning=False)[0])
+    def score_many(self, X: Any) -> Any:  # noqa: ANN401 (an array or a frame)
+        """Return the scores (examples × target labels); for a frame as a frame with its index."""
+        return like_input(X, self._scores(self._space.rows(X, None, learning=False)[0]), self._labels(None))
 
     def set_objective(self, objective: str | Mapping[str, float]) -> None:
         """Make predictions that are good at something else from now on; scores and probabilities stay."""
