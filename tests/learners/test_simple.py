@@ -55,9 +55,9 @@ def test_majority_takes_matrices_of_any_kind(layout):
     model = Majority()
     X = layout(np.eye(3))
     model.learn_many(X, pd.DataFrame([[1, 0], [1, 1], [np.nan, -1]]))
-    assert model.predict_proba_many(X).tolist() == [[1.0, 0.5]] * 3
-    assert model.predict_many(X).tolist() == [[1, 0]] * 3
-    assert model.predict_many(X).dtype == np.int8
+    assert np.asarray(model.predict_proba_many(X)).tolist() == [[1.0, 0.5]] * 3
+    assert np.asarray(model.predict_many(X)).tolist() == [[1, 0]] * 3
+    assert np.asarray(model.predict_many(X)).dtype == np.int8
     assert model.counts() == {"models": 2, "drifts": 0}
 
 
