@@ -1,8 +1,7 @@
 """The methods as estimators of scikit-learn."""
 
-import ast
+import inspect
 import pickle
-import re
 import subprocess
 import sys
 
@@ -13,19 +12,22 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from marlene import BRMarlene, Marlene
 from marlene._common.errors import MarleneError
-from marlene.learners import METHODS, create
+from marlene.learners import METHODS, PrunedSets, create
 from marlene.sklearn import MarleneClassifier
+from marlene.streams import Stream, load
 from marlene.trees import HoeffdingForest
 
 NOT_FOR_US = {
     "check_array_api_input": "needs a setting of SciPy's for the whole process",
     "check_array_api_input_and_values": "needs a setting of SciPy's for the whole process",
     "check_classifiers_multilabel_output_format_decision_function": "there is no decision_function",
+    "check_sample_weight_equivalence_on_dense_data": "an example of weight 2 is one step of a stream, not two",
+    "check_sample_weight_equivalence_on_sparse_data": "the same; scikit-learn excepts its own SGDClassifier, too",
 }
 """Checks of scikit-learn that do not apply, with the reason. All others must hold: no failure is expected."""
 HALF_IS_THE_THRESHOLD = {
@@ -33,12 +35,17 @@ HALF_IS_THE_THRESHOLD = {
     "check_classifiers_train": "the same; scikit-learn excepts its own FixedThresholdClassifier from this check too",
 }
 """Checks that hold only where a label is predicted if its probability is above 0.5."""
+ONLY_0_AND_1 = {
+    "check_sample_weights_list": "the method takes no weights but 0 and 1",
+    "check_sample_weights_not_overwritten": "the same",
+}
+"""Checks that give weights to methods that take none."""
 ESTIMATORS = [
     (MarleneClassifier(), NOT_FOR_US | HALF_IS_THE_THRESHOLD),
-    (MarleneClassifier(options={"objective": "hamming"}), NOT_FOR_US),
+    (MarleneClassifier(objective="hamming"), NOT_FOR_US),
     (
-        MarleneClassifier("br-marlene", features="numeric", options={"drift": None, "resampling": "expected"}),
-        NOT_FOR_US,
+        MarleneClassifier("br-marlene", features="numeric", drift="none", resampling="expected"),
+        NOT_FOR_US | ONLY_0_AND_1,
     ),
 ]
 CHECKS = [
@@ -68,7 +75,7 @@ def test_scikit_learns_own_checks(estimator, check):
     ],
 )
 def test_it_is_the_learner(layout, method, learner, options):
-    model = MarleneClassifier(method, seed=4, options=options)
+    model = MarleneClassifier(method, seed=4, **options)
     plain = learner(seed=4, **options)
     for rows in (slice(0, 100), slice(100, 101), slice(101, 250)):
         model.partial_fit(layout(X[rows]), Y[rows])
@@ -90,15 +97,28 @@ def test_every_method(method):
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba_many(X))
     np.testing.assert_array_equal(model.predict(X), plain.predict_many(X))
     assert len(np.unique(model.predict_proba(X))) > 1
-    with pytest.raises(MarleneError, match=f"method {method} has no parameter 'depth'"):
-        MarleneClassifier(method, options={"depth": 3}).fit(X, Y)
+    lacking = "objective" if method != "marlene" else "drift"
+    with pytest.raises(MarleneError, match=f"method {method} has no parameter '{lacking}'"):
+        MarleneClassifier(method, **{lacking: "none"}).fit(X, Y)
 
 
 def test_parameters_of_an_ensemble():
-    model = MarleneClassifier("ecc", seed=4, options={"members": 3}).fit(X, Y)
+    model = MarleneClassifier("eps", seed=4, members=3, parts=2).fit(X, Y)
     assert model.model_.members == 3
+    assert model.model_.transformation.parts == 2
+    other = MarleneClassifier("ecc", transformation=PrunedSets(parts=2), members=3, seed=4).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X), other.predict_proba(X))
     with pytest.raises(MarleneError, match="method ecc has no parameter 'drift'"):
-        MarleneClassifier("ecc", options={"drift": "ddm"}).fit(X, Y)
+        MarleneClassifier("ecc", drift="ddm").fit(X, Y)
+
+
+def test_every_parameter_of_every_method_is_a_parameter():
+    told = MarleneClassifier().get_params()
+    for method in METHODS:
+        if method not in GUESSES:
+            learner = {*inspect.signature(type(create(method))).parameters} - {"absent"}  # y has no gaps here
+            assert learner | {*METHODS[method].options} <= told.keys(), method
+    assert {name for name, value in told.items() if value is not None} == {"method", "seed", "features"}
 
 
 def test_the_default_is_the_default_method():
@@ -197,7 +217,7 @@ def test_classes_that_do_not_fit():
     with pytest.raises(MarleneError, match=r"Label 0 has 3 classes"):
         MarleneClassifier().partial_fit(X, Y, classes=[0, 1, 2])
     with pytest.raises(MarleneError, match="resampling must be one of"):
-        MarleneClassifier("br-marlene", options={"resampling": "never"}).fit(X, Y)
+        MarleneClassifier("br-marlene", resampling="never").fit(X, Y)
 
 
 def test_features_have_names_and_kinds():
@@ -222,14 +242,15 @@ def test_missing_values_are_learnt_around():
 
 def test_pipelines_clones_and_searches():
     forest = HoeffdingForest([], grace_period=50)
-    pipeline = make_pipeline(StandardScaler(), MarleneClassifier("br-marlene", options={"base": forest}))
+    pipeline = make_pipeline(StandardScaler(), MarleneClassifier("br-marlene", base=forest))
     assert pipeline.fit(X, Y).predict(X).shape == Y.shape
     copy = clone(pipeline)
     np.testing.assert_array_equal(copy.fit(X, Y).predict_proba(X), pipeline.predict_proba(X))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(pipeline)).predict_proba(X), pipeline.predict_proba(X))
-    grid = {"options": [{"transfer": "own"}, {"transfer": "tracking"}], "seed": [1, 2]}
+    grid = {"objective": ["hamming", "macro-f1", {"false_positive": 1, "false_negative": 5}], "transfer": ["own"]}
     search = GridSearchCV(MarleneClassifier(), grid, cv=2).fit(X, Y[:, 0])
-    assert set(search.best_params_) == {"options", "seed"}
+    assert set(search.best_params_) == {"objective", "transfer"}
+    assert search.best_estimator_.model_.objective == search.best_params_["objective"]
     assert not hasattr(clone(search.best_estimator_), "model_")
 
 
@@ -239,8 +260,51 @@ def test_without_scikit_learn_the_error_names_the_extra():
     assert 'marlene.sklearn needs the package sklearn: pip install "marlene[sklearn]"' in done.stderr
 
 
-def test_the_parameters_in_the_docstring_are_those_of_the_default_method():
-    (example,) = re.findall(r"``({.*})``", MarleneClassifier.__doc__)
-    options = ast.literal_eval(example)
-    model = MarleneClassifier(options=options).fit([[1.0], [2.0]] * 5, [0, 1] * 5)
-    assert {name: getattr(model.model_, name) for name in options} == options
+def test_weights_are_those_of_the_learner():
+    weights = np.random.default_rng(1).integers(0, 4, 300).astype(float)
+    model = MarleneClassifier().partial_fit(X[:100], Y[:100], sample_weight=weights[:100])
+    model.partial_fit(X[100:], Y[100:], sample_weight=pd.Series(weights[100:]))
+    plain = Marlene()
+    plain.learn_many(X, Y, w=weights)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba_many(X))
+    whole = MarleneClassifier().fit(X, Y, sample_weight=weights)
+    np.testing.assert_array_equal(whole.predict_proba(X), plain.predict_proba_many(X))
+    kept = MarleneClassifier("ebr").fit(X, Y, sample_weight=weights > 0)
+    np.testing.assert_array_equal(
+        kept.predict_proba(X), MarleneClassifier("ebr").fit(X[weights > 0], Y[weights > 0]).predict_proba(X)
+    )
+    with pytest.raises(MarleneError, match="OnlineBagging takes no weights of examples: w must be 1 or 0, not"):
+        MarleneClassifier("ebr").fit(X, Y, sample_weight=weights)
+    with pytest.raises(ValueError, match=r"sample_weight\.shape == "):
+        model.partial_fit(X, Y, sample_weight=weights[:7])
+
+
+def test_frames_of_texts_dates_and_categories():
+    words = np.where(Y[:, 0] == 1, "the printer is on fire", "where can I buy ink")
+    frame = pd.DataFrame(
+        {"size": X[:, 1], "note": words, "at": pd.date_range("2024", periods=300), "team": pd.Categorical(["a"] * 300)}
+    )
+    model = MarleneClassifier(features={"note": "text"}).fit(frame, Y[:, 0])
+    plain = Marlene(features={"note": "text"})
+    plain.learn_many(frame, Y[:, :1])
+    np.testing.assert_array_equal(model.predict_proba(frame)[:, 1], plain.predict_proba_many(frame)[0])
+    assert model.score(frame, Y[:, 0]) > 0.95
+    assert model.feature_names_in_.tolist() == ["size", "note", "at", "team"]
+    with pytest.raises(MarleneError, match="X must be a frame, as before, not a ndarray"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.drop(columns="team"))
+
+
+def test_names_of_a_binarizer_are_labels():
+    binarizer = MultiLabelBinarizer().fit([["b", "a"], ["c"]])
+    stream = load((X, Y), labels=binarizer.classes_)
+    assert stream.labels == ("a", "b", "c")
+    assert Stream.from_arrays(X, Y, labels=binarizer.classes_) == stream
+    model, other = Marlene(), Marlene()
+    model.declare(stream.features, binarizer.classes_)
+    other.declare(stream.features, stream.labels)
+    for each in (model, other):
+        each.learn_many(X, Y)
+    assert model.predict_one({}) == other.predict_one({})
+    assert pickle.dumps(model) == pickle.dumps(other)

@@ -9,14 +9,21 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
-from marlene.learners import create
+from marlene.learners import METHODS, create
 from marlene.learners._methods import DEFAULT_METHOD
+from marlene.learners.input._frames import is_frame
 
 optional("sklearn", "sklearn", "marlene.sklearn")
 
 from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402 (only after the check that it is installed)
 from sklearn.utils.multiclass import check_classification_targets, type_of_target  # noqa: E402
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data  # noqa: E402
+from sklearn.utils.validation import (  # noqa: E402
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -32,7 +39,8 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples are learnt in the order of the rows. A one-dimensional `y` is one label; a two-dimensional `y` has a column
     per label. The two values of a label may be anything that can be sorted; probabilities are those of the second.
-    Features are numbers, NaN is a missing value, and sparse matrices are accepted.
+    Features are numbers, NaN is a missing value, and sparse matrices are accepted. The columns of a frame may also be
+    texts, dates and categories.
 
     Parameters
     ----------
@@ -42,8 +50,19 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Seed of the method's random numbers.
     features
         Kinds of the features, as in `marlene.Marlene`. The keys of a mapping are names of columns, or their positions.
-    options
-        Further parameters of the method's learner by name, such as ``{"transfer": "own", "objective": "macro-f1"}``.
+    objective, transfer
+        Parameters of `marlene.Marlene`. Here and below, None is the default of the method, and a parameter that the
+        method does not have is refused.
+    base
+        Parameter of `marlene.Marlene`, `marlene.BRMarlene`, `marlene.BRResampled` and `marlene.BRPWMarlene`.
+    drift, resampling, max_models
+        Parameters of `marlene.BRMarlene`, `marlene.BRResampled` and `marlene.BRPWMarlene`.
+    pairs, combine, weighting, pooling, voters, max_memory
+        Parameters of `marlene.BRPWMarlene`.
+    transformation, members, rate, threshold, delta, chunk
+        Parameters of the ensembles `OnlineBagging`, `ADWINBagging` and `GOOWE` of `marlene.learners`.
+    parts, grace_period, variance_floor
+        Parameters of their transformations.
 
     Attributes
     ----------
@@ -62,7 +81,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     --------
     >>> from marlene.streams import load
     >>> stream = load("yeast")
-    >>> model = MarleneClassifier(seed=1).partial_fit(stream.X[:400], stream.Y[:400])
+    >>> model = MarleneClassifier(objective="macro-f1").partial_fit(stream.X[:400], stream.Y[:400])
     >>> model.partial_fit(stream.X[400:800], stream.Y[400:800]).predict(stream.X[800:803]).shape
     (3, 14)
     >>> small = MarleneClassifier().fit([[1.0], [2.0], [8.0], [9.0]] * 10, ["low", "low", "high", "high"] * 10)
@@ -75,12 +94,53 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         method: str = DEFAULT_METHOD,
         seed: int = 1,
         features: str | Mapping[Hashable, str] = "auto",
-        options: Mapping[str, Any] | None = None,
+        *,
+        objective: str | Mapping[str, float] | None = None,
+        transfer: str | None = None,
+        base: Any = None,  # noqa: ANN401 (a name, or a bank of classifiers)
+        drift: Any = None,  # noqa: ANN401 (a name, or a bank of detectors)
+        resampling: str | None = None,
+        max_models: int | None = None,
+        pairs: Any = None,  # noqa: ANN401 (a name, a number or a list)
+        combine: str | None = None,
+        weighting: str | None = None,
+        pooling: str | None = None,
+        voters: str | None = None,
+        max_memory: float | None = None,
+        transformation: Any = None,  # noqa: ANN401 (a transformation)
+        members: int | None = None,
+        rate: float | None = None,
+        threshold: str | None = None,
+        delta: float | None = None,
+        chunk: int | None = None,
+        parts: int | None = None,
+        grace_period: int | None = None,
+        variance_floor: float | None = None,
     ) -> None:
         self.method = method
         self.seed = seed
         self.features = features
-        self.options = options
+        self.objective = objective
+        self.transfer = transfer
+        self.base = base
+        self.drift = drift
+        self.resampling = resampling
+        self.max_models = max_models
+        self.pairs = pairs
+        self.combine = combine
+        self.weighting = weighting
+        self.pooling = pooling
+        self.voters = voters
+        self.max_memory = max_memory
+        self.transformation = transformation
+        self.members = members
+        self.rate = rate
+        self.threshold = threshold
+        self.delta = delta
+        self.chunk = chunk
+        self.parts = parts
+        self.grace_period = grace_period
+        self.variance_floor = variance_floor
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)
         tags = super().__sklearn_tags__()
@@ -91,28 +151,29 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (array-likes)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: ANN401 (array-likes)
         """Learn the rows one after the other, from scratch.
 
         Parameters
         ----------
         X
-            A 2-D array, SciPy matrix or frame of numbers.
+            A 2-D array, SciPy matrix or frame.
         y
             The label (1-D) or labels (2-D) of every row.
+        sample_weight
+            The weight of every row. The method `marlene` takes any, others only 0 and 1.
         """
         X, columns = self._validated(X, y, reset=True)
         values = [np.unique(column) for column in columns.T]
-        return self._start(
-            X, columns, values if self._one_dimensional else [_both(*pair) for pair in enumerate(values)]
-        )
+        known = values if self._one_dimensional else [_both(*pair) for pair in enumerate(values)]
+        return self._start(X, columns, known, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: ANN401
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:  # noqa: ANN401
         """Learn further rows, one after the other.
 
         Parameters
         ----------
-        X, y
+        X, y, sample_weight
             As for `fit`.
         classes
             The two values of all labels, or a sequence with the two values of each; used at the first call only.
@@ -121,8 +182,9 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         first = not hasattr(self, "model_")
         X, columns = self._validated(X, y, reset=first)
         if first:
-            return self._start(X, columns, [_both(*pair) for pair in enumerate(_as_classes(classes, columns))])
-        self.model_.learn_many(X, _encoded(columns, self._values))
+            known = [_both(*pair) for pair in enumerate(_as_classes(classes, columns))]
+            return self._start(X, columns, known, sample_weight)
+        self._learn(self.model_, X, _encoded(columns, self._values), sample_weight)
         return self
 
     def predict(self, X: Any) -> Array:  # noqa: ANN401
@@ -131,14 +193,14 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The method decides; a method with thresholds need not choose the value of the larger probability.
         """
         X = self._matrix(X)
-        positive = self.model_.predict_many(X)
+        positive = np.asarray(self.model_.predict_many(X))
         predicted = [values[column.astype(np.int64)] for values, column in zip(self._values, positive.T, strict=True)]
         return predicted[0] if self._one_dimensional else np.column_stack(predicted)
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401
         """Return P(value) of the label (n × values), or of many labels P(second value) (n × labels)."""
         X = self._matrix(X)
-        probabilities: Floats = self.model_.predict_proba_many(X)
+        probabilities: Floats = np.asarray(self.model_.predict_proba_many(X))
         if not self._one_dimensional:
             return probabilities
         if len(self._values[0]) == 1:
@@ -169,35 +231,52 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _values(self) -> list[Array]:
         return [self.classes_] if self._one_dimensional else self.classes_
 
-    def _start(self, X: Any, columns: Array, values: list[Array]) -> Self:  # noqa: ANN401
+    def _start(self, X: Any, columns: Array, values: list[Array], weights: Any) -> Self:  # noqa: ANN401
         """Make the learner and learn the first rows, of labels with these values."""
         names = list(getattr(self, "feature_names_in_", ()))
         features = self.features
-        if not isinstance(features, str):
+        if not isinstance(features, str) and not is_frame(X):
             features = {names.index(name) if name in names else name: kind for name, kind in features.items()}
         model = self._untrained(features)
-        model.learn_many(X, _encoded(columns, values))
+        self._learn(model, X, _encoded(columns, values), weights)
         self.classes_: Any = values[0] if self._one_dimensional else values
         self.n_outputs_ = len(values)
         self.model_ = model
         return self
 
+    def _learn(self, model: Any, X: Any, truth: Labels, weights: Any) -> None:  # noqa: ANN401
+        model.learn_many(X, truth, w=1.0 if weights is None else _check_sample_weight(weights, X))
+
     def _untrained(self, features: str | Mapping[Hashable, str]) -> Any:  # noqa: ANN401 (a learner)
-        model = create(self.method, self.seed)
+        own = ("method", "seed", "features")
+        given = {n: value for n, value in self.get_params(deep=False).items() if n not in own and value is not None}
+        options = METHODS[self.method].options if self.method in METHODS else ()
+        model = create(self.method, self.seed, **{name: value for name, value in given.items() if name in options})
         parameters = inspect.signature(type(model)).parameters
         if "features" not in parameters:
             raise MarleneError(f"method {self.method} cannot be an estimator of scikit-learn's")
-        options = dict(self.options or {})
-        for name in options:
-            if name not in parameters:
+        for name in given:
+            if name not in parameters and name not in options:
                 raise MarleneError(f"method {self.method} has no parameter {name!r}")
-        return model.clone(new_params={"features": features} | options)
+        further = {name: value for name, value in given.items() if name not in options}
+        return model.clone(new_params={"features": features} | further)
 
     def _matrix(self, X: Any, *, reset: bool = False) -> Any:  # noqa: ANN401
-        """Return X as the learner takes it."""
+        """Return X as the learner takes it: numbers, or a frame if it holds anything else."""
         if not reset:
             check_is_fitted(self, "model_")
+        if reset:
+            self._framed: bool = is_frame(X) and not _is_numeric(X)
+        if self._framed and not is_frame(X):
+            raise MarleneError(f"X must be a frame, as before, not a {type(X).__name__}")
+        if self._framed:
+            return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
+
+
+def _is_numeric(frame: Any) -> bool:  # noqa: ANN401
+    """Tell whether all columns of a frame are numbers or truth values."""
+    return all(np.asarray(frame[name]).dtype.kind in "biuf" for name in frame.columns)
 
 
 def _as_classes(classes: Any, columns: Array) -> list[Array]:  # noqa: ANN401
