@@ -233,7 +233,7 @@ def test_a_run_that_fails_is_recorded_and_stops_nothing(tmp_path):
     assert [row["status"] for row in rows.values()] == ["done", "done", "failed", "failed"]
     failure = rows["br-marlene on no-such-file.arff, seed 1"]
     assert failure["error"].startswith("MarleneError: 'no-such-file.arff' is neither a file nor a data set")
-    assert "_from_text" in failure["traceback"]
+    assert "_load.py" in failure["traceback"]
     assert "macro_gmean" not in failure
     assert not (tmp_path / "traces" / f"{failure['key']}.npz").exists()
 
