@@ -113,10 +113,6 @@ class BRPWMarlene(BRMarlene):
         self._dependence: dict[str | None, Dependence] = {}
 
     @property
-    def _label_ensembles(self) -> list[Any]:
-        return self._ensembles[:1]
-
-    @property
     def _pair_ensemble(self) -> PairEnsemble:
         pairs: PairEnsemble = self._ensembles[1]
         return pairs

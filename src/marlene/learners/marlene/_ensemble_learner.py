@@ -9,7 +9,7 @@ import numpy as np
 
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, require, with_prefix
+from marlene._common.states import arrays_under, with_prefix
 from marlene.drift import make_bank
 from marlene.kernels.ensemble.performance import NAMES
 from marlene.learners._saved import SavedLearner
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats
     from marlene.drift import DetectorBank
-    from marlene.learners.marlene._ensemble import Ensemble
     from marlene.learners.marlene._givers import Source
     from marlene.learners.marlene._tasks import StreamTasks
 
@@ -64,11 +63,6 @@ class EnsembleLearner(SavedLearner):
         """The first ensemble, whose tasks are the labels."""
         return self._ensembles[0]
 
-    @property
-    def _label_ensembles(self) -> list[Any]:
-        """The ensembles whose tasks are the labels."""
-        return self._ensembles
-
     def _labels(self, stream: str | None) -> list[Hashable]:
         tasks = self._ensembles[0].streams.get(stream)
         return [] if tasks is None else tasks.labels
@@ -77,8 +71,7 @@ class EnsembleLearner(SavedLearner):
         widened, kinds = self._space.take_changes()
         for ensemble in self._ensembles:
             ensemble.add_features(widened, kinds)
-        for ensemble in self._label_ensembles:
-            ensemble.add_labels(stream, labels)
+        self._ensemble.add_labels(stream, labels)
 
     def _tasks(self, stream: str | None) -> StreamTasks:
         if stream not in self._ensemble.streams:
@@ -107,10 +100,7 @@ class EnsembleLearner(SavedLearner):
 
     def swr(self) -> dict[Hashable, float]:
         """Return for every target label the weight share of sub-classifiers not trained on it; 0 without weight."""
-        return {
-            label: float(np.mean([ensemble.source_share(task) for ensemble in self._label_ensembles]))
-            for task, label in enumerate(self._labels(None))
-        }
+        return {label: float(self._ensemble.source_share(task)) for task, label in enumerate(self._labels(None))}
 
     def explain(self, label: Hashable) -> list[dict[str, Any]]:
         """Return which sub-classifiers carry the vote on a target label, the heaviest first.
@@ -118,10 +108,7 @@ class EnsembleLearner(SavedLearner):
         Each comes with its stream (None: the target), label, concept number from 0, weight, share of all weight,
         positive and negative predictive value.
         """
-        task, ensembles = self._target_task(label), self._label_ensembles
-        rows: list[dict[str, Any]] = [row for ensemble in ensembles for row in ensemble.explain(task)]
-        for row in rows:
-            row["share"] /= len(ensembles)
+        rows: list[dict[str, Any]] = self._ensemble.explain(self._target_task(label))
         return sorted(rows, key=lambda row: -row["share"])
 
     def transfer_matrix(self) -> dict[Hashable, dict[Source, float]]:
@@ -130,21 +117,17 @@ class EnsembleLearner(SavedLearner):
 
     def concepts(self, stream: str | None = None) -> dict[Hashable, list[int]]:
         """Return for every label of a stream the numbers of the examples at which it drifted."""
-        times: dict[Hashable, set[int]] = {label: set() for label in self._tasks(stream).labels}
-        for ensemble in self._label_ensembles:
-            tasks = ensemble.streams[stream]
-            for time, task in tasks.drifts:
-                times[tasks.labels[task]].add(time)
+        tasks = self._tasks(stream)
+        times: dict[Hashable, set[int]] = {label: set() for label in tasks.labels}
+        for time, task in tasks.drifts:
+            times[tasks.labels[task]].add(time)
         return {label: sorted(found) for label, found in times.items()}
 
     def records(self, label: Hashable) -> dict[str, Floats]:
         """Return the performance records of a target label: TP, FP, TN, FN, SC, SW and α of every sub-classifier."""
-        task = self._target_task(label)
-        parts = []
-        for ensemble in self._label_ensembles:
-            active = ensemble.active
-            parts.append(np.vstack([ensemble.records[task][:, active], ensemble.judged(task)[0, :1, active].T]))
-        return dict(zip((*NAMES, "alpha"), np.hstack(parts), strict=True))
+        task, ensemble = self._target_task(label), self._ensemble
+        records, weights = ensemble.records[task][:, ensemble.active], ensemble.judged(task)[0, :1, ensemble.active].T
+        return dict(zip((*NAMES, "alpha"), np.vstack([records, weights]), strict=True))
 
     def counts(self) -> dict[str, int]:
         """Return the number of sub-classifiers, and of drifts in all streams."""
@@ -174,18 +157,12 @@ class EnsembleLearner(SavedLearner):
         kinds = self._space.forest_kinds()
         for number, (ensemble, part) in enumerate(zip(self._ensembles, header["ensembles"], strict=True)):
             restore_ensemble(ensemble, part, arrays_under(arrays, f"ensemble{number}."), kinds)
-        for ensemble in self._label_ensembles:
-            require(_labels_of(ensemble) == _labels_of(self._ensemble), "the labels")
 
     def _load_rare_kernels(self) -> None:
         self.signal_drift([0])
         self.explain(0)
         for ensemble in self._ensembles:
             ensemble.load_kernels()
-
-
-def _labels_of(ensemble: Ensemble) -> dict[str | None, list[Hashable]]:
-    return {name: tasks.labels for name, tasks in ensemble.streams.items()}
 
 
 def _drift_of(settings: Mapping[str, Any]) -> str | DetectorBank:
