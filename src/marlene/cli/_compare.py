@@ -19,6 +19,7 @@ from marlene.cli._options import (
     JsonOption,
     KindsOption,
     LabelsOption,
+    LazyOption,
     LimitOption,
     SeparatorOption,
     column_choices,
@@ -51,6 +52,7 @@ def compare(
     first_feature: FirstOption = None,
     absent: AbsentOption = None,
     limit: LimitOption = None,
+    lazy: LazyOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run methods on streams, each with several seeds, and print a table for every stream.
@@ -62,7 +64,7 @@ def compare(
         raise MarleneError("--methods names none")
     for name in names:
         create(name)
-    given = column_choices(labels, separator, drop, kinds, features, first_feature, absent) | (
+    given = column_choices(labels, separator, drop, kinds, features, first_feature, absent, lazy) | (
         {} if limit is None else {"limit": limit}
     )
     cells = itertools.product(streams, names, range(1, seeds + 1))

@@ -10,6 +10,7 @@ from marlene._common.checks import one_of
 from marlene._common.errors import MarleneError
 from marlene.cli._progress import bytes_progress
 from marlene.streams import load
+from marlene.streams._lines import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from marlene.streams import Stream
@@ -56,18 +57,26 @@ def column_choices(
     features: str,
     first_feature: int | None = None,
     absent: str | None = None,
+    lazy: bool = False,
 ) -> dict[str, Any]:
     """Return what the options say about columns, as `load` takes it; what is not said is left out."""
     choices: dict[str, Any] = {"labels": label_choice(labels), "separator": separator, "drop": drop}
     choices |= {"kinds": kind_choices(kinds) or None, "features": features, "first_feature": first_feature}
-    choices["absent"] = absent
+    choices |= {"absent": absent, "lazy": lazy or None}
     return {name: value for name, value in choices.items() if value is not None}
 
 
 def load_stream(source: str, choices: dict[str, Any], limit: int | None = None) -> Stream:
     """Load a data set or a file, and show a download."""
+    stream: Stream = open_stream(source, choices, limit)
+    return stream
+
+
+def open_stream(source: str, choices: dict[str, Any], limit: int | None = None) -> Any:  # noqa: ANN401
+    """Do the same as `load_stream`, but return a `LazyStream` if that is chosen, or for standard input."""
+    chosen = choices | {"lazy": True} if source == STANDARD_INPUT else choices
     with bytes_progress(f"downloading {source}") as progress:
-        return load(source, **choices, limit=limit, progress=progress)
+        return load(source, **chosen, limit=limit, progress=progress)
 
 
 LabelsOption = Annotated[
@@ -89,6 +98,9 @@ FirstOption = Annotated[
 ]
 AbsentOption = Annotated[
     str | None, typer.Option(help="What a label is where nothing is said of it: unknown (default) or false.")
+]
+LazyOption = Annotated[
+    bool, typer.Option("--lazy", help="Read a file part by part: it need not fit in memory. `-` is standard input.")
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Only the first N examples.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

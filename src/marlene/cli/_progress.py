@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from marlene import evaluation
 
 LINES = 10
+FIRST_LINE = 1000
 WIDE = 130
 SHOWN = {"macro": "macro_gmean", "micro": "micro_gmean", "label-set": "label_set_gmean"}
 
@@ -67,18 +68,26 @@ def run_progress(title: str) -> Iterator[Callable[[evaluation.Progress], None]]:
 
 
 def _line_printer(title: str) -> Callable[[evaluation.Progress], None]:
-    """Return a function that prints a line for every tenth of the stream."""
-    began, tenths = time.monotonic(), 0
+    """Return a function that prints a line for every tenth of the stream; whenever it doubles, if it may be endless."""
+    began, tenths, doubled = time.monotonic(), 0, FIRST_LINE
 
     def show(progress: evaluation.Progress) -> None:
-        nonlocal tenths
-        if progress.done * LINES < (tenths + 1) * progress.total and progress.done != progress.resumed:
+        nonlocal tenths, doubled
+        total, due = progress.total, progress.done == progress.resumed
+        if total is None:
+            due |= progress.done >= doubled
+            doubled = max(doubled, 2 * progress.done) if due else doubled
+        elif progress.done * LINES >= (tenths + 1) * total:
+            due, tenths = True, progress.done * LINES // total
+        if not due:
             return
-        tenths = progress.done * LINES // progress.total
         seconds = time.monotonic() - began
-        left = seconds / max(1, progress.done - progress.resumed) * (progress.total - progress.done)
-        note = _note(progress, seconds) + (f", {left:.0f} s left" if progress.done > progress.resumed else "")
-        print(f"{title} {progress.done}/{progress.total}, {note}", file=sys.stderr, flush=True)
+        note = _note(progress, seconds)
+        if total is not None and progress.done > progress.resumed:
+            left = seconds / (progress.done - progress.resumed) * (total - progress.done)
+            note += f", {left:.0f} s left"
+        of = f"/{total}" if total is not None else ""
+        print(f"{title} {progress.done}{of}, {note}", file=sys.stderr, flush=True)
 
     return show
 

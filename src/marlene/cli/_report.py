@@ -41,11 +41,12 @@ SHADES = ("dim", "", "cyan", "black on cyan", "bold black on bright_cyan")
 
 
 def print_scores(
-    console: Console, result: PrequentialResult, total: int, heading: str = "", published: Sequence[float] = ()
+    console: Console, result: PrequentialResult, total: int | None, heading: str = "", published: Sequence[float] = ()
 ) -> None:
     """Print the scores, with a column of published ones under `heading` if there are any."""
     if result.stopped:
-        console.print(f"stopped after {result.examples} of {total} examples; the scores are of those")
+        of = "" if total is None else f" of {total}"
+        console.print(f"stopped after {result.examples}{of} examples; the scores are of those")
     print_plainly(console, f"{result.method} on {result.stream}", style="table.title")
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("score", overflow="fold")
@@ -58,7 +59,7 @@ def print_scores(
     console.print(table)
     console.print(
         f"{result.examples} examples, {result.features} features, {len(result.labels)} labels; "
-        f"window {result.window}, {len(result.steps)} steps scored\n"
+        f"window {result.window}, {max(0, result.examples - result.start - 1)} steps scored\n"
         f"{result.models} models, {result.drifts} drifts; learning {result.learn_seconds:.2f} s CPU, "
         f"in all {result.cpu_seconds:.2f} s CPU; peak memory {result.peak_rss_mb:.0f} MB"
     )

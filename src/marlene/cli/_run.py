@@ -24,10 +24,11 @@ from marlene.cli._options import (
     JsonOption,
     KindsOption,
     LabelsOption,
+    LazyOption,
     LimitOption,
     SeparatorOption,
     column_choices,
-    load_stream,
+    open_stream,
 )
 from marlene.cli._progress import run_progress
 from marlene.cli._report import print_insight, print_next, print_scores
@@ -38,17 +39,18 @@ from marlene.evaluation._result import dump_json
 from marlene.experiments import paper
 from marlene.learners import METHODS, create
 from marlene.learners._methods import DEFAULT_METHOD, RIVER
+from marlene.streams import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from marlene.streams import Stream
+    from marlene.streams import LazyStream
 
 INTERRUPTED = 130
 
 
 def run(
-    stream: Annotated[str, typer.Argument(help="A data set's name (see `marlene datasets`), or a file.")],
+    stream: Annotated[str, typer.Argument(help="A data set's name (see `marlene datasets`), a file, or `-`.")],
     labels: LabelsOption = None,
     separator: SeparatorOption = None,
     drop: DropOption = None,
@@ -69,9 +71,13 @@ def run(
         list[str] | None, typer.Option(help="A stream to learn whole before the target; may be given several times.")
     ] = None,
     limit: LimitOption = None,
-    window: Annotated[int | None, typer.Option(min=1, help="Window of the scores; default a tenth.")] = None,
+    lazy: LazyOption = False,
+    window: Annotated[
+        int | None, typer.Option(min=1, help="Window of the scores; default a tenth, with --lazy 1000.")
+    ] = None,
     start: Annotated[
-        int | None, typer.Option(min=-1, help="Score examples with an index greater than N; default a twentieth.")
+        int | None,
+        typer.Option(min=-1, help="Score examples with an index greater than N; default a twentieth, with --lazy 0."),
     ] = None,
     delay: Annotated[int, typer.Option(min=0, help="Labels arrive N examples late.")] = 0,
     fading: Annotated[
@@ -103,8 +109,9 @@ def run(
     model = create(method, seed, drift=drift, **_parsed(settings or []))
     load_kernels(model)
     base = memory_mb()
-    choices = column_choices(labels, separator, drop, kinds, features, first_feature, absent)
+    choices = column_choices(labels, separator, drop, kinds, features, first_feature, absent, lazy)
     target = _load(stream, choices, limit)
+    _refuse_predictions(target, predictions)
     sources = [_load(name, choices, None) for name in source or []]
     before = time.process_time()
     given: dict[str, Any] = {"method": method, "seed": seed, "sources": sources}
@@ -125,7 +132,7 @@ def run(
             console = Console()
             comparable = (limit, window, start, delay, source) == (None, None, None, 0, None) and not result.stopped
             heading, published = _published(method, stream.lower()) if comparable else ("", ())
-            print_scores(console, result, len(target), heading, published)
+            print_scores(console, result, target.total, heading, published)
             print_measures(console, result, per_label=per_label)
             if hasattr(model, "transfer_matrix") and result.examples:
                 print_insight(console, model, result.examples, [given.name for given in sources])
@@ -137,6 +144,7 @@ def run(
                     "--absent": absent,
                 }
                 named = [word for option, value in said.items() if value for word in (option, value)]
+                named += ["--lazy"] * lazy
                 learnt = [word for name in source or [] for word in ("--source", name)]
                 print_next(console, method, ["marlene", "run", stream, *named, *learnt], bool(published))
     if result.stopped == "interrupted":
@@ -172,6 +180,11 @@ def _parsed(settings: list[str]) -> dict[str, Any]:
     return found
 
 
+def _refuse_predictions(target: Stream | LazyStream, predictions: Path | None) -> None:
+    if predictions is not None and not isinstance(target, Stream):
+        raise MarleneError("--predictions: of a stream that is read part by part, predictions are not kept")
+
+
 def _refuse_unwritable(option: str, path: Path) -> None:
     """Refuse, before the run, a file that could not be written after it."""
     folder = path.absolute().parent
@@ -183,8 +196,10 @@ def _refuse_unwritable(option: str, path: Path) -> None:
         raise MarleneError(f"{option} {path}: this is not an ordinary file")
 
 
-def _load(source: str, choices: dict[str, Any], limit: int | None) -> Stream:
-    loaded = load_stream(source, choices, limit)
+def _load(source: str, choices: dict[str, Any], limit: int | None) -> Stream | LazyStream:
+    loaded: Stream | LazyStream = open_stream(source, choices, limit)
+    if not isinstance(loaded, Stream):
+        return loaded
     never = [label for label, column in zip(loaded.labels, loaded.Y.T, strict=True) if not (column == 1).any()]
     if never:
         names = ", ".join(never[:5]) + (", …" if len(never) > 5 else "")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from marlene._common.arrays import Floats, Labels
-    from marlene.streams import Stream
+    from marlene.streams import LazyStream, Stream
 
 
 BLOCK_METHODS = ("test_then_train", "predict_proba_many", "learn_many")
@@ -47,7 +47,7 @@ def _above_half(probabilities: Floats) -> tuple[Floats, Labels]:
     return probabilities, (probabilities > 0.5).astype(np.int8)
 
 
-def as_block_learner(model: Any, stream: Stream) -> Any:  # noqa: ANN401
+def as_block_learner(model: Any, stream: Stream | LazyStream) -> Any:  # noqa: ANN401
     """Return the model itself if it takes blocks, else a wrapper that passes it row after row."""
     multi_label = callable(getattr(model, "learn_one", None)) and callable(getattr(model, "predict_one", None))
     if isinstance(model, (type, base.Classifier)) or not multi_label:
@@ -74,16 +74,15 @@ class RowsForRiver:
         False if the model only tells what it predicts; its probabilities are then 0 and 1.
     """
 
-    def __init__(self, model: Any, stream: Stream) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, stream: Stream | LazyStream) -> None:  # noqa: ANN401
         self._model = model
         self._predict_proba = getattr(model, "predict_proba_one", _not_offered)
         self.gives_probabilities = True
-        self._as_example = stream.as_example
-        self._labels = stream.labels
+        self._stream = stream
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, row after row."""
-        probabilities = np.empty((len(Y), len(self._labels)))
+        probabilities = np.empty((len(Y), len(self._stream.labels)))
         for row, x in enumerate(self._examples(X)):
             probabilities[row] = self._predict(x)
             self._learn(x, Y[row])
@@ -99,7 +98,7 @@ class RowsForRiver:
             self._learn(x, y)
 
     def _examples(self, X: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
-        return (self._as_example(X[[row]]) for row in range(X.shape[0]))
+        return (self._stream.as_example(X[[row]]) for row in range(X.shape[0]))
 
     def _predict(self, x: dict[str, Any]) -> list[float]:
         try:
@@ -107,12 +106,12 @@ class RowsForRiver:
         except NotImplementedError:
             self.gives_probabilities = False
             values = self._model.predict_one(x) or {}
-            return [float(bool(values.get(label))) for label in self._labels]
-        said = [shares(given.get(label) or {}) for label in self._labels]
+            return [float(bool(values.get(label))) for label in self._stream.labels]
+        said = [shares(given.get(label) or {}) for label in self._stream.labels]
         return [positive if negative or positive else 0.5 for negative, positive in said]
 
     def _learn(self, x: dict[str, Any], y: Labels) -> None:
-        known = {label: bool(value) for label, value in zip(self._labels, y, strict=True) if value >= 0}
+        known = {label: bool(value) for label, value in zip(self._stream.labels, y, strict=True) if value >= 0}
         self._model.learn_one(x, known)
 
 

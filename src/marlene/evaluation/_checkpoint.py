@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from marlene._common.errors import MarleneError
 from marlene._common.states import arrays_under, restore_file, save_state, with_prefix
 from marlene.kernels.compile import sources_hash
+from marlene.streams import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays
     from marlene._common.files import AnyPath
     from marlene.evaluation._run import PrequentialRun
-    from marlene.streams import Stream
+    from marlene.streams import LazyStream
 
 
 FILE_TYPE = "marlene-checkpoint"
@@ -63,7 +64,7 @@ class Checkpoint:
         every: int | None,
         model: Any,  # noqa: ANN401 (whatever has `state` and `from_state`)
         run: PrequentialRun,
-        sources: Sequence[Stream],
+        sources: Sequence[Stream | LazyStream],
         settings: Mapping[str, Any],
     ) -> None:
         self.path = Path(path)
@@ -78,12 +79,13 @@ class Checkpoint:
         self._identity = {
             **settings,
             "stream": run.stream.name,
-            "examples": len(run.stream),
-            "data": _digest_of_stream(run.stream),
-            "sources": [[source.name, _digest_of_stream(source)] for source in sources],
+            "examples": len(run.stream) if isinstance(run.stream, Stream) else None,
+            "data": _digest_of_stream(run.stream) if isinstance(run.stream, Stream) else None,
+            "sources": [[source.name, _digest_of_parts(source)] for source in sources],
             "learner": _digest([learner, list(learnt)], learnt.values()),
             "program": sources_hash(),
         }
+        run.watch()
         self._done, self._finished, self._learnt = -1, False, 0.0
         self._pause = SECONDS_BETWEEN
 
@@ -147,6 +149,12 @@ def _digest_of_stream(stream: Stream) -> str:
     names = [[f.name, f.kind, *f.values] for f in stream.features], list(stream.labels)
     parts = (X.data, X.indices, X.indptr) if isinstance(X, sp.csr_array) else (X,)
     return _digest([names, X.shape], [stream.Y, *parts])
+
+
+def _digest_of_parts(stream: Stream | LazyStream) -> str:
+    if isinstance(stream, Stream):
+        return _digest_of_stream(stream)
+    return _digest([_digest_of_stream(part) for part in stream.parts()], [])
 
 
 def _digest(header: object, arrays: Iterable[Array]) -> str:

@@ -44,6 +44,12 @@ class Measures:
         """Factor of the fading measures."""
         return float(self._scores["faded"].fading or 1.0)
 
+    def add_labels(self, count: int) -> None:
+        """Make room for more labels, which are unknown for all earlier examples."""
+        self._calibration.add_labels(count)
+        for scores in self._scores.values():
+            scores.add_labels(count)
+
     def update(self, first: int, truth: Labels, pred: Labels, proba: Array | None) -> None:
         """Add a block of examples.
 

@@ -14,6 +14,7 @@ from marlene.evaluation._measures import FADING, Measures
 from marlene.evaluation._result import PrequentialResult
 from marlene.evaluation._run import PrequentialRun
 from marlene.metrics import Calibration, Scores
+from marlene.streams import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,12 +23,17 @@ if TYPE_CHECKING:
 
     from marlene._common.files import AnyPath
     from marlene.evaluation._run import Progress
-    from marlene.streams import Stream
+    from marlene.streams import LazyStream
+
+    AnyStream = Stream | LazyStream
+
+LAZY_WINDOW = 1000
+"""The window, by default, for a stream whose length is not known."""
 
 
 def prequential(
     model: MultiLabelClassifier,
-    stream: Stream,
+    stream: AnyStream,
     *,
     window: int | None = None,
     start: int | None = None,
@@ -37,7 +43,7 @@ def prequential(
     callbacks: Sequence[Callable[[Progress], bool | None]] = (),
     method: str | None = None,
     seed: int | None = None,
-    sources: Sequence[Stream] = (),
+    sources: Sequence[AnyStream] = (),
     checkpoint: AnyPath | None = None,
     every: int | None = None,
 ) -> PrequentialResult:
@@ -50,18 +56,20 @@ def prequential(
     model
         A learner of this package, or any River-style multi-label model. It is trained in place.
     stream
-        The examples, in their order.
+        The examples, in their order. Of a `LazyStream`, predictions are not kept.
     window
-        Number of latest examples that a windowed score is computed from. Default: a tenth of the stream.
+        Number of latest examples that a windowed score is computed from. Default: a tenth of the stream; 1000 for a
+        `LazyStream`.
     start
         Examples with an index (from 0) greater than this are scored; -1 scores all. Default: a twentieth of the
-        stream, so that chunk-based methods have had their first chunk.
+        stream, so that chunk-based methods have had their first chunk; 0 for a `LazyStream`.
     delay
         Number of further examples that are predicted before the labels of an example arrive.
     fading
         Factor of all earlier examples in the fading measures, for each new one.
     after
-        Probabilities of the first so many examples do not count for calibration. Default: a tenth of the stream.
+        Probabilities of the first so many examples do not count for calibration. Default: a tenth of the stream; the
+        window for a `LazyStream`.
     callbacks
         Called after every block of examples. If one returns True, the run ends.
     method, seed
@@ -88,9 +96,9 @@ def prequential(
     >>> round(result.hamming_score, 3), result.steps.shape
     (0.769, (2296, 4))
     """
-    n = len(stream)
-    window = max(1, n // 10) if window is None else whole_number(window, "window", 1)
-    start = n // 20 if start is None else whole_number(start, "start", -1)
+    n = len(stream) if isinstance(stream, Stream) else None
+    window = _tenth(n) if window is None else whole_number(window, "window", 1)
+    start = (n or 0) // 20 if start is None else whole_number(start, "start", -1)
     delay = whole_number(delay, "delay", 0)
     every = None if every is None else whole_number(every, "every", 1)
     if every is not None and checkpoint is None:
@@ -98,8 +106,8 @@ def prequential(
     method = method or type(model).__name__
     if sources and not hasattr(model, "declare"):
         raise MarleneError(f"{method} does not learn from other streams, so it cannot be given sources")
-    after = n // 10 if after is None else whole_number(after, "after", 0)
-    measures = Measures(stream.Y.shape[1], fading, after)
+    after = (window if n is None else n // 10) if after is None else whole_number(after, "after", 0)
+    measures = Measures(len(stream.labels), fading, after)
     run = PrequentialRun(model, stream, measures, window, start, delay, every)
     saved = None
     settings: dict[str, Any] = {"method": method, "seed": seed, "window": window, "start": start, "delay": delay}
@@ -121,15 +129,14 @@ def prequential(
     return PrequentialResult(
         stream=stream.name,
         examples=run.done,
-        features=len(stream.features),
-        labels=stream.labels,
+        features=run.features,
+        labels=run.labels,
         stopped=stopped,
         scores=run.mean(),
         overall=run.overall.as_dict(),
         models=int(counts.get("models", 0)),
         drifts=int(counts.get("drifts", 0)),
         base_rss_mb=base,
-        truth=stream.Y[: run.done],
         **settings,
         **run.costs(),
         **run.traces(),
@@ -145,14 +152,19 @@ def load_kernels(model: MultiLabelClassifier) -> None:
         model.load_kernels()
 
 
-def _prepare(model: Any, stream: Stream, sources: Sequence[Stream]) -> None:  # noqa: ANN401 (may have more methods)
+def _tenth(examples: int | None) -> int:
+    return LAZY_WINDOW if examples is None else max(1, examples // 10)
+
+
+def _prepare(model: Any, stream: AnyStream, sources: Sequence[AnyStream]) -> None:  # noqa: ANN401 (may have more methods)
     """Teach the sources and announce the target, if the model has the methods."""
     for source in sources:
-        model.declare(source.features, source.labels, stream=source.name)
-        model.learn_many(source.X, source.Y, stream=source.name)
+        for part in source.parts():
+            model.declare(part.features, part.labels, stream=source.name)
+            model.learn_many(part.X, part.Y, stream=source.name)
     if hasattr(model, "declare"):
         model.declare(stream.features, stream.labels)
-    if hasattr(model, "prepare"):
+    if hasattr(model, "prepare") and isinstance(stream, Stream):
         model.prepare(len(stream))
 
 

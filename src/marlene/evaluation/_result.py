@@ -73,9 +73,11 @@ class PrequentialResult:
     peak_rss_mb, base_rss_mb
         Memory of the process at its peak, and before the first example.
     steps
-        The four scores at every scored step (steps × 4), in the order of `marlene.metrics.TRACE`.
+        The four scores at every scored step (steps × 4), in the order of `marlene.metrics.TRACE`; of a `LazyStream`
+        only at every `window`-th.
     pred, proba, truth
-        Prediction, probability and truth (examples × labels) for every example, scored or not.
+        Prediction, probability and truth (examples × labels) for every example, scored or not. Empty for a
+        `LazyStream`.
     confusion
         True positives, false positives, true negatives and false negatives (labels × 4) of all examples but the first.
     reliability
@@ -192,7 +194,7 @@ class PrequentialResult:
         if self.steps.ndim != 2 or self.steps.shape[1] != len(TRACE):
             raise ValueError(f"steps has shape {self.steps.shape}")
         for name in ("pred", "proba", "truth"):
-            if getattr(self, name).shape != (self.examples, len(self.labels)):
+            if getattr(self, name).shape not in ((self.examples, len(self.labels)), (0, len(self.labels))):
                 raise ValueError(f"{name} has shape {getattr(self, name).shape}")
         if self.confusion.shape != (len(self.labels), 4) or len(self.reliability) != len(self.labels):
             raise ValueError(f"confusion has shape {self.confusion.shape}, reliability {self.reliability.shape}")

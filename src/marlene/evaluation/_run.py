@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
 from marlene._common.states import arrays_under, fill, with_prefix
 from marlene.evaluation._adapter import as_block_learner, decided, tested
+from marlene.evaluation._parts import RunningDigest, after
+from marlene.evaluation._traces import KeptSteps, RunningSteps
 from marlene.metrics import TRACE, Scores
+from marlene.streams import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +24,8 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
     from marlene.evaluation._measures import Measures
-    from marlene.streams import Stream
+    from marlene.streams import LazyStream
+    from marlene.streams._matrix import Matrix
 
 BLOCK = 256
 SECONDS_PER_BLOCK = 2.0
@@ -33,7 +38,7 @@ class Progress:
     Parameters
     ----------
     done, total
-        Examples predicted so far, and all examples.
+        Examples predicted so far, and all examples: of a lazy stream an estimate, or None.
     current
         The four windowed scores now (empty before the first scored example).
     mean
@@ -45,7 +50,7 @@ class Progress:
     """
 
     done: int
-    total: int
+    total: int | None
     current: dict[str, float]
     mean: dict[str, float]
     learn_seconds: float
@@ -70,15 +75,15 @@ class PrequentialRun:
     def __init__(
         self,
         model: MultiLabelClassifier,
-        stream: Stream,
+        stream: Stream | LazyStream,
         measures: Measures,
         window: int,
         start: int,
         delay: int,
         every: int | None,
     ) -> None:
-        n, n_labels = stream.Y.shape
-        self.stream = stream
+        self.stream, self.model = stream, model
+        self.lazy = not isinstance(stream, Stream)
         self.learner = as_block_learner(model, stream)
         self.measures = measures
         self.start = start
@@ -89,12 +94,86 @@ class PrequentialRun:
         self.resumed = 0
         self.finished = False
         self.learn_seconds = 0.0
-        self.windowed = Scores(n_labels, window=min(window, n))
-        self.overall = Scores(n_labels)
-        self.proba = np.empty((n, n_labels), dtype=np.float32)
-        self.pred = np.empty((n, n_labels), dtype=np.int8)
-        self.steps = np.empty((max(0, n - start - 1), len(TRACE)))
+        self.labels, self.features = stream.labels, len(stream.features)
+        length = stream.total if isinstance(stream, Stream) else None
+        self.windowed = Scores(len(stream.labels), window=window if length is None else min(window, length))
+        self.overall = Scores(len(stream.labels))
+        self.steps = RunningSteps(window) if length is None else KeptSteps(max(0, length - start - 1))
+        self._digest: RunningDigest | None = None
+        self._hashed = 0
+        self._expected = ""
+        self._size = 1
         self._earlier_peak = 0.0
+        self._part: Stream | None = None
+        self._first = 0
+        if isinstance(stream, Stream):
+            self._enter(stream, 0)
+
+    def _enter(self, part: Stream, first: int) -> None:
+        """Make a part of the stream the one at hand; `first` is the index of its first example."""
+        self.score()
+        if self._part is not None and self.delay:
+            waiting = self._part.rows(slice(max(0, len(self._part) - self.delay), None))
+            part, first = after(waiting, part), first - len(waiting)
+        self._part, self._first = part, first
+        self.proba = np.empty((len(part), len(part.labels)), dtype=np.float32)
+        self.pred = np.empty((len(part), len(part.labels)), dtype=np.int8)
+
+    def _parts(self) -> Iterator[Stream]:
+        """Go through the parts of the stream; yield those that have examples left to run."""
+        if not self.lazy:
+            yield self._at_hand()
+            return
+        end, declared = 0, None
+        for part in self.stream.parts():
+            begin, end = end, end + len(part)
+            self._enter(part, begin)
+            if begin < self.resumed:
+                self._skip(min(end, self.resumed))
+            if end > self.done:
+                self._grow(part.labels, len(part.features))
+                if hasattr(self.model, "declare") and (part.features, part.labels) != declared:
+                    declared = part.features, part.labels
+                    self.model.declare(*declared)
+                yield self._at_hand()
+        if end < self.done:
+            raise MarleneError(
+                f"{self.stream.name}: the checkpoint is at example {self.done}, but there are only {end}"
+            )
+
+    def _at_hand(self) -> Stream:
+        if self._part is None:
+            raise RuntimeError("no part of the stream is at hand")
+        return self._part
+
+    def _grow(self, labels: tuple[str, ...], features: int) -> None:
+        more = len(labels) - self.windowed.n_labels
+        self.labels, self.features = labels, features
+        if more > 0:
+            for scores in (self.windowed, self.overall, self.measures):
+                scores.add_labels(more)
+
+    def _skip(self, end: int) -> None:
+        """Check, from part to part, that examples that were learnt before are still the same."""
+        if self._digest is None:
+            return
+        part = self._at_hand()
+        rows = slice(self._hashed - self._first, end - self._first)
+        self._note(part.X[rows], part.Y[rows])
+        if self._hashed == self.resumed and self._digest.digest() != self._expected:
+            raise MarleneError(
+                f"{self.stream.name}: the checkpoint is that of another run: the first {self.resumed} examples differ"
+            )
+
+    def watch(self) -> None:
+        """Keep a checksum of the examples of a lazy stream, for a checkpoint."""
+        if self.lazy:
+            self._digest, self._hashed = RunningDigest(), 0
+
+    def _note(self, X: Matrix, Y: Labels) -> None:
+        if self._digest is not None:
+            self._digest.update(X, Y)
+            self._hashed += len(Y)
 
     @property
     def scored(self) -> int:
@@ -120,34 +199,40 @@ class PrequentialRun:
         if self.resumed:
             yield self._progress()
         if not self.finished:
-            yield from self._delayed() if self.delay else self._undelayed()
+            for part in self._parts():
+                yield from self._delayed(part) if self.delay else self._undelayed(part)
+            if self._part is not None and self.delay:
+                rows = slice(max(0, len(self._part) - self.delay), None)
+                self._timed(self.learner.learn_many, self._part.X[rows], self._part.Y[rows])
             self.finished = True
 
-    def _undelayed(self) -> Iterator[Progress]:
+    def _undelayed(self, part: Stream) -> Iterator[Progress]:
         """Run in blocks, one call each; blocks grow until a call takes `SECONDS_PER_BLOCK`."""
-        n, size = len(self.stream), 1
-        while self.done < n:
-            stop = min(n, self.done + size)
+        end = self._first + len(part)
+        while self.done < end:
+            stop = min(end, self.done + self._size)
             if self.every is not None:
                 stop = min(stop, self.done + self.every - self.done % self.every)
-            rows, before = slice(self.done, stop), self.learn_seconds
-            self._record(*self._timed(tested, self.learner, self.stream.X[rows], self.stream.Y[rows]))
+            rows, before = slice(self.done - self._first, stop - self._first), self.learn_seconds
+            X, Y = part.X[rows], part.Y[rows]
+            self._record(*self._timed(tested, self.learner, X, Y))
+            self._note(X, Y)
             yield self._progress()
-            per_second = (stop - rows.start) / max(self.learn_seconds - before, 1e-3)
-            size = max(1, min(4 * size, int(per_second * SECONDS_PER_BLOCK)))
+            per_second = len(Y) / max(self.learn_seconds - before, 1e-3)
+            self._size = max(1, min(4 * self._size, int(per_second * SECONDS_PER_BLOCK)))
 
-    def _delayed(self) -> Iterator[Progress]:
-        """Run example by example; at the end, learn the labels that are still delayed."""
-        n, reported = len(self.stream), self.learn_seconds
-        delay = min(self.delay, n)
-        for t in range(self.done, n + delay):
-            if t < n:
-                self._record(*self._timed(decided, self.learner, self.stream.X[t : t + 1]))
-            if t >= delay:
-                row = slice(t - delay, t - delay + 1)
-                self._timed(self.learner.learn_many, self.stream.X[row], self.stream.Y[row])
+    def _delayed(self, part: Stream) -> Iterator[Progress]:
+        """Run example by example; at the end of the stream, the labels of some are still delayed."""
+        end, reported = len(part), self.learn_seconds
+        for t in range(self.done - self._first, end):
+            X = part.X[t : t + 1]
+            self._record(*self._timed(decided, self.learner, X))
+            self._note(X, part.Y[t : t + 1])
+            if self.done > self.delay:
+                row = slice(t - self.delay, t - self.delay + 1)
+                self._timed(self.learner.learn_many, part.X[row], part.Y[row])
             slow = self.learn_seconds - reported > SECONDS_PER_BLOCK
-            if t < n and (slow or self.done % (self.every or BLOCK) == 0 or self.done == n):
+            if slow or self.done % (self.every or BLOCK) == 0 or t + 1 == end:
                 reported = self.learn_seconds
                 yield self._progress()
 
@@ -159,47 +244,64 @@ class PrequentialRun:
         return result
 
     def _record(self, probabilities: Floats, predictions: Labels) -> None:
-        begin, end = self.done, self.done + len(probabilities)
+        begin = self.done - self._first
+        end = begin + len(probabilities)
         if probabilities.shape[1] == 0:
             probabilities = np.full((len(probabilities), self.proba.shape[1]), 0.5)
             predictions = np.zeros(probabilities.shape, np.int8)
         self.proba[begin:end] = probabilities
         self.pred[begin:end] = predictions
-        self.done = end
+        self.done += len(probabilities)
 
     def score(self) -> None:
         """Score the examples that were predicted since the last call."""
         begin, end, first = self._counted, self.done, self.start + 1
+        if begin == end or self._part is None:
+            return
         self._counted = end
-        rows = slice(begin, end)
-        truth, pred = self.stream.Y[rows], self.pred[rows]
+        rows = slice(begin - self._first, end - self._first)
+        truth, pred = self._part.Y[rows], self.pred[rows]
         given = getattr(self.learner, "gives_probabilities", True)
         self.measures.update(begin, truth, pred, self.proba[rows] if given else None)
         if end > max(begin, first):
             later = slice(max(0, first - begin), None)
-            steps = self.windowed.update_many(truth[later], pred[later], trace=True)
-            self.steps[max(0, begin - first) : end - first] = steps
+            self.steps.add(self.windowed.update_many(truth[later], pred[later], trace=True))
             self.overall.update_many(truth[later], pred[later])
 
     def mean(self) -> dict[str, float]:
         """Return the mean of every score over the scored steps; NaN if there are none."""
         if not self.scored:
             return dict.fromkeys(TRACE, float("nan"))
-        return dict(zip(TRACE, self.steps[: self.scored].mean(axis=0).tolist(), strict=True))
+        return dict(zip(TRACE, self.steps.mean().tolist(), strict=True))
 
     def _progress(self) -> Progress:
         self.score()
-        current = dict(zip(TRACE, self.steps[self.scored - 1].tolist(), strict=True)) if self.scored else {}
-        return Progress(self.done, len(self.stream), current, self.mean(), self.learn_seconds, self.resumed)
+        current = dict(zip(TRACE, self.steps.last().tolist(), strict=True)) if self.scored else {}
+        return Progress(self.done, self.stream.total, current, self.mean(), self.learn_seconds, self.resumed)
 
     def traces(self) -> dict[str, Any]:
-        """Return scores, predictions and probabilities of the examples so far."""
-        return {"steps": self.steps[: self.scored], "pred": self.pred[: self.done], "proba": self.proba[: self.done]}
+        """Return scores, and of a stream in memory predictions, probabilities and truth of the examples so far."""
+        return {"steps": self.steps.steps, **self._predictions()}
+
+    def _predictions(self) -> Arrays:
+        if self._part is None or self.lazy:
+            none = (0, len(self.labels))
+            return {
+                "pred": np.empty(none, np.int8),
+                "proba": np.empty(none, np.float32),
+                "truth": np.empty(none, np.int8),
+            }
+        rows = slice(self.done)
+        return {"pred": self.pred[rows], "proba": self.proba[rows], "truth": self._part.Y[rows]}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return position and times as a JSON header, predictions and scores as named arrays."""
-        position = {"done": self.done, "finished": self.finished}
-        arrays: Arrays = self.traces()
+        position: dict[str, Any] = {"done": self.done, "finished": self.finished}
+        if self._digest is not None:
+            position |= {"labels": list(self.labels), "features": self.features, "digest": self._digest.digest()}
+        predictions = self._predictions()
+        del predictions["truth"]
+        arrays: Arrays = {**self.steps.state(), **predictions}
         for name in ("windowed", "overall"):
             arrays |= with_prefix(getattr(self, name).state(), f"{name}.")
         arrays |= with_prefix(self.measures.state(), "measures.")
@@ -208,10 +310,15 @@ class PrequentialRun:
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Return to a state that `state` gave."""
         self.done = int(header["done"])
-        if not 0 <= self.done <= len(self.stream):
-            raise ValueError(f"example {self.done} of {len(self.stream)}")
-        for name, whole in self.traces().items():
-            fill(whole, arrays[name], f"damaged: {name}")
+        if not 0 <= self.done <= (self.done if self.lazy else self.stream.total or 0):
+            raise ValueError(f"example {self.done} of {self.stream.total}")
+        if self._digest is not None:
+            self._expected = str(header["digest"])
+            self._grow(tuple(map(str, header["labels"])), int(header["features"]))
+        for name, whole in self._predictions().items():
+            if name != "truth":
+                fill(whole, arrays[name], f"damaged: {name}")
+        self.steps.restore(arrays, self.scored)
         for name in ("windowed", "overall"):
             scores = Scores.from_state(arrays_under(arrays, f"{name}."))
             if (scores.n_labels, scores.window) != (getattr(self, name).n_labels, getattr(self, name).window):

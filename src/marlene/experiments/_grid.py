@@ -31,6 +31,7 @@ LOADED = {
     "first_feature": int,
     "absent": str,
     "limit": int,
+    "lazy": bool,
     "sources": list,
     "archive": str,
     "archive_seed": int,
@@ -137,15 +138,15 @@ class Grid:
     ----------
     streams
         Mappings. `load`: what `marlene.streams.load` takes, with `labels`, `separator`, `drop`, `kinds`, `features`,
-        `absent`, `limit`, `sources` (a list of streams to learn before), `archive` and `archive_seed` (the target is
-        the second half, and the first is learnt before: see `Stream.halves`; "none": it is not learnt; "warm": it is
-        learnt as the target, before scoring starts; the name or file of another data set: as many examples of that are
-        learnt instead), `change` and `change_seed` (how the labels of the target change places: see
-        `marlene.streams.changes`), and `alarms` (how many false alarms in a row, for every label, are injected from a
-        quarter of the stream on; for learners with `drift = "oracle"` and those without a detector). Or `synthetic`: a
-        type of `marlene.streams.synthetic_experiment`, with `size`, `sources`, `source_size`, and `seed` (a number, by
-        default 1; or "run": drawn anew with the seed of the run). With `told = true` either kind tells the learner of
-        every drift, and of the false alarms; it must have the method `signal_drift`. Lists under `load`, `archive`,
+        `absent`, `limit`, `lazy`, `sources` (a list of streams to learn before), `archive` and `archive_seed` (the
+        target is the second half, and the first is learnt before: see `Stream.halves`; "none": it is not learnt;
+        "warm": it is learnt as the target, before scoring starts; the name or file of another data set: as many
+        examples of that are learnt instead), `change` and `change_seed` (how the labels of the target change places:
+        see `marlene.streams.changes`), and `alarms` (how many false alarms in a row, for every label, are injected from
+        a quarter of the stream on; for learners with `drift = "oracle"` and those without a detector). Or `synthetic`:
+        a type of `marlene.streams.synthetic_experiment`, with `size`, `sources`, `source_size`, and `seed` (a number,
+        by default 1; or "run": drawn anew with the seed of the run). With `told = true` either kind tells the learner
+        of every drift, and of the false alarms; it must have the method `signal_drift`. Lists under `load`, `archive`,
         `change`, their seeds, `synthetic`, `size` and the `sources` of a synthetic stream stand for several streams.
     methods
         Mappings: `name`, and the options of the method. A list stands for several settings.

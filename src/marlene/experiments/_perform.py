@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene import __version__
+from marlene._common.errors import MarleneError
 from marlene.evaluation import prequential
 from marlene.evaluation._adapter import as_block_learner
 from marlene.experiments._grid import BURST, NO_ARCHIVE, WARM, Run
 from marlene.experiments._store import DONE, FAILED, Outcome
 from marlene.experiments._watched import Watched
 from marlene.learners import create
-from marlene.streams import CATALOGUE, load, synthetic_experiment
+from marlene.streams import CATALOGUE, Stream, load, synthetic_experiment
 from marlene.streams.archives import ARCHIVES, SAME
 from marlene.streams.changes import changed
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Arrays
     from marlene.evaluation import PrequentialResult
-    from marlene.streams import Stream
     from marlene.streams._stream import Drifts
 
 PACKAGES = ("numpy", "scipy", "numba", "river")
@@ -136,6 +136,8 @@ def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts, Stre
         return made.target, made.sources, made.target.drifts, None
     alarms = stream.pop("alarms", 0)
     target, sources, first = _loaded(stream.pop("load"), **stream)
+    if alarms and not isinstance(target, Stream):
+        raise MarleneError(f"{target.name}: archive, change and alarms need a stream in memory, without lazy")
     false = {len(target) // 4 + i * max(1, len(target) // BURST) for i in range(alarms)}
     told = {label: tuple(sorted({*target.drifts.get(label, ()), *false})) for label in target.labels}
     return target, sources, told, first
@@ -152,7 +154,9 @@ def _loaded(
     **columns: Any,  # noqa: ANN401 (what `load` is told about columns)
 ) -> tuple[Stream, tuple[Stream, ...], Stream | None]:
     """Load target and sources, cut off the archive (a source, or learnt as the target), and change the target."""
-    target = load(name, limit=limit, **columns)
+    if columns.get("lazy") and (archive is not None or change is not None):
+        raise MarleneError(f"{name}: archive, change and alarms need a stream in memory, without lazy")
+    target: Any = load(name, limit=limit, **columns)
     learnt = [_source(one, columns) for one in sources]
     warm = None
     if archive is not None:
@@ -169,7 +173,8 @@ def _source(name: str, columns: dict[str, Any], limit: int | None = None) -> Str
     """Load a source; a known data set has its own columns, a file those that the target has."""
     if name.lower() in CATALOGUE:
         columns = {key: value for key, value in columns.items() if key == "features"}
-    return load(name, limit=limit, **columns)
+    source: Stream = load(name, limit=limit, **columns)
+    return source
 
 
 def _warm_up(model: Any, first: Stream) -> None:  # noqa: ANN401 (any learner)

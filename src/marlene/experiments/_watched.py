@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene.evaluation._adapter import as_block_learner, decided, tested
+from marlene.streams import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from marlene._common.arrays import Floats, Labels
-    from marlene.streams import Stream
 
 
 POINTS = 200
@@ -56,7 +56,8 @@ class Watched:
         for label, times in drifts.items():
             for time in times:
                 self._drifting.setdefault(time, []).append(label)
-        points = np.linspace(0, len(stream), POINTS + 1)[1:] if hasattr(model, "aswr") else np.zeros(0)
+        known = isinstance(stream, Stream) and hasattr(model, "aswr")
+        points = np.linspace(0, len(stream), POINTS + 1)[1:] if known else np.zeros(0)
         self._looks = {int(point) for point in points}
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the learner has)

@@ -67,6 +67,18 @@ class Calibration:
             )
         kernels.count_predictions(self._bins, true, np.ascontiguousarray(predicted))
 
+    def add_labels(self, count: int) -> None:
+        """Make room for `count` more labels.
+
+        Examples
+        --------
+        >>> calibration = Calibration(n_labels=1)
+        >>> calibration.add_labels(2)
+        >>> calibration.bins.shape
+        (3, 10, 3)
+        """
+        self._bins = np.pad(self._bins, ((0, whole_number(count, "count", 1)), (0, 0), (0, 0)))
+
     @property
     def bins(self) -> Floats:
         """Predictions, positives and sum of probabilities (labels × bins × 3), as a copy."""

@@ -7,6 +7,7 @@ from marlene.streams.arff import read_arff
 from marlene.streams.catalogue import CATALOGUE
 from marlene.streams.frames import from_frame, read_parquet
 from marlene.streams.json_files import read_json
+from marlene.streams.lazy import LazyStream
 from marlene.streams.records import from_river
 from marlene.streams.svmlight import read_svmlight
 from marlene.streams.synthetic import SyntheticExperiment, synthetic_experiment
@@ -17,6 +18,7 @@ __all__ = [
     "Drift",
     "Feature",
     "GaussianStream",
+    "LazyStream",
     "Stream",
     "SyntheticExperiment",
     "from_frame",

@@ -61,35 +61,50 @@ def table_to_stream(table: RawTable, choices: Choices, name: str) -> Stream:
     of_labels = choices.label_positions(table)
     dropped = set(matching_columns(table.names, choices.drop, table.source, DROPPED)) if choices.drop else set()
     inputs = [i for i in range(len(table.names)) if i not in dropped.union(of_labels)]
-    wanted = _wanted(table, inputs, choices.named)
+    wanted = wanted_kinds(table, inputs, choices.named)
     bags = bags_of(table, inputs, wanted)
     inputs = [i for i in inputs if not any(i in bag for bag in bags)]
     parts = [*_parts(table, inputs, wanted), *(bag_part(table, bag, wanted) for bag in bags)]
     labels, truths = _truths(table, [i for i in of_labels if i not in dropped], choices.separator)
-    _say(table.source, parts)
+    say(table.source, parts)
     features = tuple(feature for part in parts for feature in part.features)
     clock = next((part.clock for part in parts if part.clock is not None), None)
-    stream = Stream(_matrix(parts, table.rows), truths, features, labels, name, clock=clock)
+    stream = Stream(as_matrix_of(parts, table.rows), truths, features, labels, name, clock=clock)
     return stream.with_kinds(_final_kinds(table, inputs, parts, wanted, choices.rest))
 
 
 def with_columns(stream: Stream, table: RawTable, drop: Sequence[str], choices: Choices) -> Stream:
     """Return a stream without some columns, with other kinds, and with the columns of a table as its last features."""
-    told = {name: kind for name, kind in choices.named.items() if any(fnmatchcase(each, name) for each in table.names)}
+    told = told_of(table, choices)
+    stream = without_columns(stream, drop, choices, told)
+    if not table.names:
+        return stream
+    inputs = range(len(table.names))
+    parts = _parts(table, inputs, wanted_kinds(table, inputs, told))
+    say(table.source, parts)
+    return beside(stream, parts)
+
+
+def told_of(table: RawTable, choices: Choices) -> dict[str, str]:
+    """Return those kinds that are told of columns of a table."""
+    return {name: kind for name, kind in choices.named.items() if any(fnmatchcase(each, name) for each in table.names)}
+
+
+def without_columns(stream: Stream, drop: Sequence[str], choices: Choices, told: Mapping[str, str]) -> Stream:
+    """Return a stream without some columns, and with other kinds than before; those in `told` are of other columns."""
     named = {name: kind for name, kind in choices.named.items() if name not in told}
     stream = (stream.without(drop) if drop else stream).with_kinds(named or "auto")
     if choices.rest != "auto":
         rest = [feature.name for feature in stream.features if feature.kind != "nominal" and feature.name not in named]
         stream = stream.with_kinds(dict.fromkeys(rest, choices.rest))
-    if not table.names:
-        return stream
-    inputs = range(len(table.names))
-    wanted = _wanted(table, inputs, told)
-    parts = _parts(table, inputs, wanted)
-    _say(table.source, parts)
+    return stream
+
+
+def beside(stream: Stream, parts: Sequence[Part]) -> Stream:
+    """Return a stream with further features."""
     features = tuple(feature for part in parts for feature in part.features)
     clock = next((part.clock for part in parts if part.clock is not None), None)
-    blocks = (stream.X, _matrix(parts, table.rows))
+    blocks = (stream.X, as_matrix_of(parts, len(stream)))
     X: Matrix
     if all(isinstance(block, np.ndarray) for block in blocks):
         X = np.column_stack(blocks)
@@ -98,7 +113,7 @@ def with_columns(stream: Stream, table: RawTable, drop: Sequence[str], choices: 
     return replace(stream, X=X, features=(*stream.features, *features), clock=clock)
 
 
-def _wanted(table: RawTable, inputs: Sequence[int], kinds: Mapping[str, str]) -> dict[int, str]:
+def wanted_kinds(table: RawTable, inputs: Sequence[int], kinds: Mapping[str, str]) -> dict[int, str]:
     """Return the told kinds by column. A name counts more than a pattern."""
     found: dict[int, str] = {}
     for pattern, kind in kinds.items():
@@ -134,14 +149,16 @@ def _truths(table: RawTable, columns: Sequence[int], separator: str | None) -> t
     return tuple(name for names, _ in found for name in names), np.concatenate([truth for _, truth in found], axis=1)
 
 
-def _say(source: str, parts: Sequence[Part]) -> None:
+def say(source: str, parts: Sequence[Part]) -> None:
+    """Warn of guesses."""
     guesses = [part.guess for part in parts if part.guess]
     if guesses:
         said = f"{source}: read {', '.join(guesses)}; kinds= or --kinds says otherwise"
         warnings.warn(said, UserWarning, stacklevel=2)
 
 
-def _matrix(parts: Sequence[Part], rows: int) -> Matrix:
+def as_matrix_of(parts: Sequence[Part], rows: int) -> Matrix:
+    """Return the values of all features; sparse if those of any column are."""
     width = sum(len(part.features) for part in parts)
     if all(part.values is not None for part in parts):
         X = np.empty((rows, width))

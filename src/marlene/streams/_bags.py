@@ -13,7 +13,7 @@ from marlene.streams._stream import Feature
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from marlene._common.arrays import Floats, Ints
+    from marlene._common.arrays import Array, Floats, Ints
     from marlene.streams._columns import RawTable
 
 BAG = "bag"
@@ -30,9 +30,9 @@ def bags_of(table: RawTable, inputs: Sequence[int], wanted: Mapping[int, str]) -
     groups: dict[str, list[int]] = {}
     for i in inputs:
         if wanted.get(i) == BAG:
-            groups.setdefault(f"told {_above(table.names[i])}", []).append(i)
+            groups.setdefault(f"told {above(table.names[i])}", []).append(i)
         elif table.present is not None and i not in wanted and i not in table.declared:
-            groups.setdefault(_above(table.names[i]), []).append(i)
+            groups.setdefault(above(table.names[i]), []).append(i)
     found = []
     for group in groups.values():
         if wanted.get(group[0]) == BAG:
@@ -45,22 +45,29 @@ def bags_of(table: RawTable, inputs: Sequence[int], wanted: Mapping[int, str]) -
     return found
 
 
-def _above(name: str) -> str:
+def above(name: str) -> str:
+    """Return the object that a column is a field of."""
     return name.rpartition(".")[0]
 
 
-def bag_part(table: RawTable, bag: Sequence[int], wanted: Mapping[int, str]) -> Part:
-    """Return a bag as sparse features."""
-    rows, columns, values = [], [], []
-    for place, i in enumerate(bag):
+def bag_entries(table: RawTable, bag: Sequence[tuple[int, int]]) -> tuple[Ints, Array, Floats]:
+    """Return a bag in CSR form; it has pairs of a column of the table and its place."""
+    rows, columns, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)], [np.zeros(0)]
+    for i, place in bag:
         row, value = _present(table, i)
         kept = value != 0
         rows.append(row[kept])
         columns.append(np.full(int(kept.sum()), place, np.int32))
         values.append(value[kept])
-    row, column, value = (np.concatenate(each) for each in (rows, columns, values))
-    order = np.argsort(row, kind="stable")
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(row, minlength=table.rows))])
+    every = np.concatenate(rows)
+    order = np.argsort(every, kind="stable")
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(every, minlength=table.rows))])
+    return starts, np.concatenate(columns)[order], np.concatenate(values)[order]
+
+
+def bag_part(table: RawTable, bag: Sequence[int], wanted: Mapping[int, str]) -> Part:
+    """Return a bag as sparse features."""
+    starts, column, value = bag_entries(table, [(i, place) for place, i in enumerate(bag)])
     numeric = np.zeros(len(bag), bool)
     numeric[column[~np.isnan(value) & (value != 1)]] = True
     features = [Feature(table.names[i], "numeric" if numeric[place] else "binary") for place, i in enumerate(bag)]
@@ -68,7 +75,7 @@ def bag_part(table: RawTable, bag: Sequence[int], wanted: Mapping[int, str]) -> 
     guess = (
         "" if wanted.get(bag[0]) == BAG else f"{first!r} and {len(bag) - 1} other rare numbers as a bag (absent is 0)"
     )
-    return Part(features, None, starts, column[order], value[order], guess=guess)
+    return Part(features, None, starts, column, value, guess=guess)
 
 
 def _present(table: RawTable, index: int) -> tuple[Ints, Floats]:

@@ -22,6 +22,8 @@ MANY_VALUES = 1000
 DATE_FORMS = "such as 2024-05-01T09:30, or seconds since 1970 (date:ms for milliseconds, date:%d.%m.%Y for other forms)"
 MANY_TEXTS = 100
 WORDS_OF_TEXT = 3
+NUMBERS = ("", "numeric", "binary")
+"""Kinds of columns of numbers; nothing is told with the first."""
 UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6}
 """How many of a unit are a second, for dates that are numbers."""
 
@@ -74,12 +76,11 @@ def part_of(table: RawTable, index: int, kind: str | None) -> Part:
     """Return the features of a column; `kind` is guessed if it is None."""
     name, cells = table.names[index], table.column(index)
     base, _, option = (kind or "").partition(":")
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
-        numbers = cells.astype(np.float64)
-        if base == "date":
-            return _date(name, _checked_seconds(table, name, numbers / UNITS.get(option, 1.0)))
-        if base in {"", "numeric", "binary"}:
-            return _numeric(table, name, numbers)
+    numbers = _plain_numbers(cells, texts=base in NUMBERS)
+    if numbers is not None and base == "date":
+        return _date(name, _checked_seconds(table, name, numbers / UNITS.get(option, 1.0)))
+    if numbers is not None and base in NUMBERS:
+        return _numeric(table, name, numbers)
     column = coded(cells)
     guess = ""
     if not base:
@@ -87,17 +88,36 @@ def part_of(table: RawTable, index: int, kind: str | None) -> Part:
     if base == "nominal":
         return _nominal(table, name, column)
     if base == "text":
-        return _text(table, name, column, option)._replace(guess=guess)
+        return text_part(table, name, column, TextEncoder(**text_options(option)))._replace(guess=guess)
     if base == "date":
         unit = UNITS.get(option, 1.0)
         form = None if option in UNITS else option or None
         return _date(name, _seconds(table, name, column, form, unit))._replace(guess=guess)
+    return _numeric(table, name, _numbers(table, name, column))
+
+
+def _numbers(table: RawTable, name: str, column: Coded) -> Floats:
     read = _read(table, name, column)
     for place, value in enumerate(read):
         if isinstance(value, str):
             where = table.where(column.row(place))
             raise MarleneError(f"{where}, column {name!r}: expected a number, found {column.values[place]!r}")
-    return _numeric(table, name, np.array(read, dtype=np.float64)[column.codes])
+    numbers: Floats = np.array(read, dtype=np.float64)[column.codes]
+    return numbers
+
+
+def _plain_numbers(cells: Any, *, texts: bool) -> Floats | None:  # noqa: ANN401 (an array or any sequence)
+    """Return cells of a numeric type, and if wanted texts that are all numbers; None for others."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
+        return cells.astype(np.float64)
+    if isinstance(cells, Coded) or not texts:
+        return None
+    try:
+        written = cells.tolist() if isinstance(cells, np.ndarray) else cells
+        # Python's float accepts 1_000, which is a name in tables.
+        return None if "_" in "".join(written) else np.fromiter(map(float, written), np.float64, len(written))
+    except (TypeError, ValueError):
+        return None
 
 
 def _guessed(table: RawTable, name: str, column: Coded) -> tuple[str, str]:
@@ -142,8 +162,8 @@ def _nominal(table: RawTable, name: str, column: Coded) -> Part:
     return Part([Feature(name, "nominal", tuple(values))], np.array(codes, dtype=np.float64)[column.codes])
 
 
-def _text(table: RawTable, name: str, column: Coded, option: str) -> Part:
-    encoder = TextEncoder(**text_options(option))
+def text_part(table: RawTable, name: str, column: Coded, encoder: TextEncoder) -> Part:
+    """Return the words of a column as features."""
     try:
         texts = [_plain_text(cell) for cell in column.values]
     except TypeError:

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class JsonObjects:
-    """The values of all objects, by column."""
+    """The values of all objects, by column; `before` is the number of lines before the text."""
 
-    def __init__(self, text: bytes, source: str) -> None:
-        self.text, self.source = text, source
+    def __init__(self, text: bytes, source: str, before: int = 0) -> None:
+        self.text, self.source, self.before = text, source, before
         self.data = np.frombuffer(text, np.uint8)
         _, colons, _, braces = count_signs(self.data)
         self.leaves, self.nodes = _room(colons)
@@ -54,7 +54,7 @@ class JsonObjects:
 
     def line(self, position: int) -> int:
         """Return the number of the line at a position."""
-        return self.text.count(b"\n", 0, position) + 1
+        return self.before + self.text.count(b"\n", 0, position) + 1
 
     def _error(self, wrong: int, at: int) -> MarleneError:
         ended = at >= len(self.text)

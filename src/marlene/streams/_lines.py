@@ -8,6 +8,8 @@ import gzip
 import lzma
 import sys
 import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from marlene._common.errors import MarleneError
@@ -18,6 +20,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BLOCK = 1 << 18
+STANDARD_INPUT = "-"
+
+
+@dataclass
+class Meter:
+    """How much of a source is read so far: `at` of `size`, which is None if it is not known."""
+
+    at: int = 0
+    size: int | None = None
 
 
 def _open_zst(raw: Any, _: str) -> Any:  # noqa: ANN401 (binary files, which have no common type)
@@ -105,7 +116,96 @@ def whole_text(path: Path) -> bytes:
         raise _damaged(path, error, "") from error
 
 
-def numbered_lines(path: Path) -> Generator[tuple[int, bytes], None, None]:
+@contextmanager
+def _metered(path: Path, meter: Meter | None) -> Iterator[Callable[[], bytes]]:
+    """Yield a function that returns the next bytes of a text file, decompressed; `-` is standard input."""
+    standard = str(path) == STANDARD_INPUT
+    raw = sys.stdin.buffer if standard else path.open("rb")
+    try:
+        if meter is not None:
+            meter.at, meter.size = 0, None if standard else path.stat().st_size
+        file = _decompressed(raw, path.suffix.lower())
+
+        def read() -> bytes:
+            block = bytes(file.read(BLOCK))
+            if meter is not None and not standard:
+                meter.at = raw.tell()
+            return block
+
+        yield read
+    finally:
+        if not standard:
+            raw.close()
+
+
+def standard_head() -> bytes:
+    """Return the beginning of standard input, decompressed, without taking it away; perhaps only a line."""
+    buffer: Any = sys.stdin.buffer
+    head = bytes(buffer.peek(BLOCK))
+    for suffix, (magic, _) in _COMPRESSED.items():
+        if head.startswith(magic):
+            try:
+                return bytes(_decompressor(suffix).decompress(head))
+            except (*DAMAGED, RuntimeError):
+                return b""
+    return head
+
+
+def _decompressor(suffix: str) -> Any:  # noqa: ANN401 (of one of four packages)
+    if suffix == ".gz":
+        return zlib.decompressobj(31)
+    if suffix == ".zst":
+        if sys.version_info >= (3, 14):
+            from compression import zstd  # noqa: PLC0415 (new in Python 3.14)
+
+            return zstd.ZstdDecompressor()
+        return optional("zstandard", "zstd", "reading a .zst file").ZstdDecompressor().decompressobj()
+    return bz2.BZ2Decompressor() if suffix == ".bz2" else lzma.LZMADecompressor()
+
+
+def text_parts(path: Path, size: int, meter: Meter | None = None) -> Generator[bytes, None, None]:
+    r"""Yield the text of a file in parts of whole lines: as many as fit into `size` bytes, and at least one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "lines.txt"
+    >>> _ = file.write_bytes(b"one\ntwo\nthree\nfour")
+    >>> list(text_parts(file, 9))
+    [b'one\ntwo\n', b'three\n', b'four']
+    """
+    held, first = b"", True
+    try:
+        with _metered(path, meter) as read:
+            while block := read():
+                held += block
+                held, first = held.removeprefix(codecs.BOM_UTF8) if first else held, False
+                begin, end = 0, len(held)
+                while end - begin > size and (cut := _line_end(held, begin, begin + size)):
+                    yield held[begin:cut]
+                    begin = cut
+                held = held[begin:]
+        if held:
+            yield held
+    except MarleneError:
+        raise
+    except DAMAGED as error:
+        raise _damaged(path, error, "") from error
+
+
+def _line_end(text: bytes, begin: int, end: int) -> int:
+    """Return where the last line ends that fits between two positions, or else the first; 0 if none ends yet."""
+    for sign in (b"\n", b"\r"):
+        # A CR at the end may be the first half of CR LF.
+        last = len(text) if sign == b"\n" else len(text) - 1
+        cut = text.rfind(sign, begin, min(end, last)) + 1 or text.find(sign, end, last) + 1
+        if cut:
+            return cut
+    return 0
+
+
+def numbered_lines(path: Path, meter: Meter | None = None) -> Generator[tuple[int, bytes], None, None]:
     r"""Yield the number, from 1, and the text of every line.
 
     A line ends with LF, CR LF or CR, which are not part of the text. The text is bytes, because one character outside
@@ -122,8 +222,8 @@ def numbered_lines(path: Path) -> Generator[tuple[int, bytes], None, None]:
     """
     number = 0
     try:
-        with path.open("rb") as raw, _decompressed(raw, path.suffix.lower()) as file:
-            for number, text in enumerate(_lines(file), 1):
+        with _metered(path, meter) as read:
+            for number, text in enumerate(_lines(read), 1):
                 line = text.removeprefix(codecs.BOM_UTF8) if number == 1 else text
                 if not line.isascii():
                     _refuse_other_encodings(line, f"{path}, line {number}")
@@ -151,10 +251,10 @@ def _decompressed(raw: Any, suffix: str) -> Any:  # noqa: ANN401 (binary files, 
     return raw
 
 
-def _lines(file: IO[bytes]) -> Iterator[bytes]:
+def _lines(read: Callable[[], bytes]) -> Iterator[bytes]:
     unfinished: list[bytes] = []
     held = b""
-    while block := file.read(BLOCK):
+    while block := read():
         block = held + block
         # A CR at the end of a block may be the first half of CR LF.
         held = b"\r" if block.endswith(b"\r") else b""

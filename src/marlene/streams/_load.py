@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -19,11 +19,15 @@ from marlene._common.labels import as_labels
 from marlene.streams import catalogue
 from marlene.streams._assemble import Choices, table_to_stream, with_columns
 from marlene.streams._columns import RawTable
-from marlene.streams._lines import bare_stem
+from marlene.streams._lines import STANDARD_INPUT, bare_stem, standard_head
 from marlene.streams._stream import FeatureKinds, Stream
 from marlene.streams.arff import arff_stream
 from marlene.streams.frames import frame_package, frame_table, parquet_table
 from marlene.streams.json_files import json_table
+from marlene.streams.lazy._arff import arff_streams
+from marlene.streams.lazy._open import guessed_format, open_lazily
+from marlene.streams.lazy._svmlight import svmlight_streams
+from marlene.streams.lazy._tables import table_streams
 from marlene.streams.records import pairs_name, pairs_table, records_table
 from marlene.streams.svmlight import read_svmlight
 from marlene.streams.tables import csv_table
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 
     from marlene.streams._download import Progress
     from marlene.streams._labels import LabelChoice
+    from marlene.streams.lazy import LazyStream
 
 TABLES: dict[str, Callable[[Path], RawTable]] = {
     "csv": csv_table,
@@ -49,8 +54,9 @@ OTHERS = (tuple, bytes, Mapping, Stream)
 HOW_TO_NAME_LABELS = "say which columns are labels: labels=-2 (the last two), labels='is_*' or labels=['a', 'b']"
 
 
+@overload
 def load(
-    source: Any,  # noqa: ANN401 (a name, a path or an object of many packages)
+    source: Any,  # noqa: ANN401
     *,
     labels: LabelChoice | None = None,
     separator: str | None = None,
@@ -61,8 +67,44 @@ def load(
     absent: str = "unknown",
     name: str | None = None,
     limit: int | None = None,
+    lazy: Literal[False] = False,
     progress: Progress | None = None,
-) -> Stream:
+) -> Stream: ...
+
+
+@overload
+def load(
+    source: Any,  # noqa: ANN401
+    *,
+    labels: LabelChoice | None = None,
+    separator: str | None = None,
+    drop: str | Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
+    features: FeatureKinds = "auto",
+    first_feature: int | None = None,
+    absent: str = "unknown",
+    name: str | None = None,
+    limit: int | None = None,
+    lazy: bool,
+    progress: Progress | None = None,
+) -> Stream | LazyStream: ...
+
+
+def load(
+    source: Any,
+    *,
+    labels: LabelChoice | None = None,
+    separator: str | None = None,
+    drop: str | Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
+    features: FeatureKinds = "auto",
+    first_feature: int | None = None,
+    absent: str = "unknown",
+    name: str | None = None,
+    limit: int | None = None,
+    lazy: bool = False,
+    progress: Progress | None = None,
+) -> Stream | LazyStream:
     """Load a stream.
 
     Parameters
@@ -94,6 +136,9 @@ def load(
         What the stream is called in reports.
     limit
         Keep only this many examples, from the first.
+    lazy
+        Return a `LazyStream`, which reads a file part by part: it need not fit in memory. The path "-" is standard
+        input. A data set of the catalogue is loaded as usual.
     progress
         Called while a data set is downloaded, with the bytes received and the total (or None).
 
@@ -113,6 +158,11 @@ def load(
     labels = _plain(labels)
     named = {**({} if isinstance(features, str) else features), **(kinds or {})}
     others = features if isinstance(features, str) else "auto"
+    if lazy and not _in_catalogue(source):
+        if not _is_path(source):
+            raise MarleneError(f"lazy=True is for files, not for {type(source).__name__}: it is in memory already")
+        choices = Choices(0, separator, drop, named, others)
+        return _lazy(source, labels, choices, first_feature, absent == "false", name, limit)
     found = _table(source, labels, limit, name)
     if found is not None:
         table, chosen = found
@@ -130,6 +180,31 @@ def load(
     if name is not None and name != stream.name:
         stream = replace(stream, name=name)
     return stream if limit is None else stream.head(limit)
+
+
+def _lazy(
+    source: str | os.PathLike[str],
+    labels: LabelChoice | None,
+    choices: Choices,
+    first: int | None,
+    certain: bool,
+    name: str | None,
+    limit: int | None,
+) -> LazyStream:
+    path = Path(source)
+    suffix = guessed_format(standard_head()) if str(path) == STANDARD_INPUT else _suffix(_existing(str(path)))
+    if suffix in SPARSE and labels is None and choices.separator is None:
+        return open_lazily(
+            path, functools.partial(svmlight_streams, choices=choices, first=first), name, limit, certain
+        )
+    if suffix in SPARSE or (suffix == "arff" and choices.separator is not None):
+        raise MarleneError(f"{path}: labels= and separator= do not apply: its labels are known")
+    if suffix == "arff":
+        return open_lazily(path, functools.partial(arff_streams, labels=labels, choices=choices), name, limit, certain)
+    if suffix not in TABLES:
+        raise MarleneError(f"{path}: expected the suffix {SUFFIXES}")
+    choices = replace(choices, labels=_needed(labels, str(path)))
+    return open_lazily(path, functools.partial(table_streams, suffix=suffix, choices=choices), name, limit, certain)
 
 
 def _table(
@@ -238,6 +313,8 @@ def _existing(text: str) -> Path:
     path = Path(text)
     if path.exists():
         return path
+    if text == STANDARD_INPUT:
+        raise MarleneError("standard input is read part by part: say lazy=True")
     close = difflib.get_close_matches(text.lower(), catalogue.CATALOGUE, n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     known = ", ".join(catalogue.CATALOGUE)

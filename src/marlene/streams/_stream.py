@@ -196,11 +196,7 @@ class Stream:
         All features except missing values are in it, zeros too: River takes an absent feature for missing.
         Binary features are booleans, nominal ones the names of their values.
         """
-        return {
-            feature.name: _as_python(feature, value)
-            for feature, value in zip(self.features, dense(row)[0].tolist(), strict=True)
-            if value == value  # noqa: PLR0124 (false for a missing value only)
-        }
+        return as_example(self.features, row)
 
     def truth(self, index: int) -> dict[str, bool]:
         """Return the known labels of one example."""
@@ -209,6 +205,15 @@ class Stream:
     def blocks(self, size: int) -> Iterator[tuple[Matrix, Labels]]:
         """Yield X and Y in blocks of `size` examples; the last block may be shorter."""
         return ((self.X[i : i + size], self.Y[i : i + size]) for i in range(0, len(self), size))
+
+    def parts(self) -> Iterator[Stream]:
+        """Yield the stream itself; a `LazyStream` has many parts."""
+        yield self
+
+    @property
+    def total(self) -> int:
+        """How many examples there are."""
+        return len(self)
 
     def head(self, count: int) -> Stream:
         """Return a stream of the first `count` examples."""
@@ -399,6 +404,15 @@ def _changed(X: Matrix, columns: Bools, change: Callable[[Floats], Floats | Bool
     chosen = (columns[changed.indices] if isinstance(changed, sp.csr_array) else columns) & ~np.isnan(values)
     values[chosen] = change(values[chosen])
     return changed
+
+
+def as_example(features: Sequence[Feature], row: Matrix) -> dict[str, Any]:
+    """Return a matrix of one row as a dictionary; see `Stream.as_example`."""
+    return {
+        feature.name: _as_python(feature, value)
+        for feature, value in zip(features, dense(row)[0].tolist(), strict=True)
+        if value == value  # noqa: PLR0124 (false for a missing value only)
+    }
 
 
 def _as_python(feature: Feature, value: float) -> float | bool | str:

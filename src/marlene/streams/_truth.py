@@ -11,7 +11,7 @@ from marlene._common.labels import UNKNOWN
 from marlene.streams._cells import MISSING, TRUTH, YES_NO, Coded, as_text, coded, is_absent, read_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from marlene._common.arrays import Labels
     from marlene.streams._columns import RawTable
@@ -27,7 +27,10 @@ def truth_of(table: RawTable, index: int, separator: str | None) -> tuple[list[s
     """
     name, column = table.names[index], coded(table.column(index))
     if separator is not None or any(isinstance(value, tuple) for value in column.values):
-        return _sets(table, name, column, separator)
+        names, truth = listed_truth(table, name, column, separator)
+        if not names:
+            raise MarleneError(f"{table.source}: column {name!r} holds no label")
+        return names, truth
     codes = np.empty(len(column.values), np.int8)
     for place, cell in enumerate(column.values):
         codes[place] = _truth(table, name, column, place, cell)
@@ -50,7 +53,10 @@ def _truth(table: RawTable, name: str, column: Coded, place: int, cell: Any) -> 
     )
 
 
-def _sets(table: RawTable, name: str, column: Coded, separator: str | None) -> tuple[list[str], Labels]:
+def listed_truth(
+    table: RawTable, name: str, column: Coded, separator: str | None, known: Sequence[str] = ()
+) -> tuple[list[str], Labels]:
+    """Return the labels that a column lists, new ones after those known, and their values."""
     if separator == "":
         raise MarleneError(f"{table.source}: the separator of labels is empty")
     found = [_items(cell, separator) for cell in column.values]
@@ -60,9 +66,7 @@ def _sets(table: RawTable, name: str, column: Coded, separator: str | None) -> t
                 f"{table.where(column.row(place))}, labels {name!r}: expected a list of labels, "
                 f"found {column.values[place]!r}"
             )
-    names = ordered({item for items in found for item in items or ()})
-    if not names:
-        raise MarleneError(f"{table.source}: column {name!r} holds no label")
+    names = [*known, *ordered({item for items in found for item in items or ()}.difference(known))]
     if len(names) * table.rows > MOST_CELLS:
         raise MarleneError(f"{table.source}: column {name!r} holds {len(names)} different labels, which are too many")
     places = {label: place for place, label in enumerate(names)}

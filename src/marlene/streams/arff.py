@@ -118,16 +118,17 @@ def arff_stream(
     try:
         with closing(numbered_lines(file)) as lines:
             header = read_header(lines, str(file))
-            chosen = _label_columns(file, header, labels, xml)
-            rows = _new_rows(str(file), header.attributes, chosen)
+            chosen = arff_labels(file, header, labels, xml)
+            rows = new_rows(str(file), header.attributes, chosen)
             _read_rows(str(file), header.data_line, lines, rows)
-        stream = _stream(file, header.attributes, chosen, rows, bare_stem(file) if name is None else name)
+        stream = rows_stream(file, header.attributes, chosen, rows, bare_stem(file) if name is None else name)
         return _with_texts(file, header.attributes, rows, stream, Choices(1, None, drop, kinds, others))
     except MemoryError as error:
         raise MarleneError(f"{file}: there is not enough memory for this file") from error
 
 
-def _label_columns(file: Path, header: Header, labels: LabelChoice | None, xml: Path | None) -> list[int]:
+def arff_labels(file: Path, header: Header, labels: LabelChoice | None, xml: Path | None) -> list[int]:
+    """Return the label columns."""
     names = header.names()
     if labels is not None:
         return label_columns(names, labels, str(file))
@@ -168,7 +169,8 @@ def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=2)
 
 
-def _new_rows(source: str, attributes: Sequence[Attribute], labels: Sequence[int]) -> ArffRows:
+def new_rows(source: str, attributes: Sequence[Attribute], labels: Sequence[int]) -> ArffRows:
+    """Return room for rows."""
     numbers, label_numbers = Numbers(), LabelNumbers()
     is_label = set(labels)
     titles: list[str] = []
@@ -213,7 +215,10 @@ def _read_rows(source: str, start: int, lines: Iterator[tuple[int, bytes]], rows
         raise MarleneError(f"{source}, line {number + 1}: expected a row, found the end of the file")
 
 
-def _stream(file: Path, attributes: Sequence[Attribute], labels: Sequence[int], rows: ArffRows, name: str) -> Stream:
+def rows_stream(
+    file: Path, attributes: Sequence[Attribute], labels: Sequence[int], rows: ArffRows, name: str
+) -> Stream:
+    """Return rows as a stream; a string or date is the number of its text."""
     is_label = np.zeros(len(attributes), dtype=bool)
     is_label[labels] = True
     X, Y = _sparse(rows, is_label, str(file)) if rows.sparse else _dense(rows, is_label)
@@ -230,8 +235,16 @@ def _with_texts(
     choices: Choices,
 ) -> Stream:
     """Drop columns, set kinds, and put the features of strings and dates in place of the numbers of their texts."""
+    table, drop = texts_table(file, attributes, rows, stream, choices.drop)
+    return with_columns(stream, table, drop, choices)
+
+
+def texts_table(
+    file: Path, attributes: Sequence[Attribute], rows: ArffRows, stream: Stream, drop: str | Sequence[str]
+) -> tuple[RawTable, list[str]]:
+    """Return the strings and dates that are kept, and the names of all columns that are to be dropped from a stream."""
     names = [attribute.name for attribute in attributes]
-    dropped = {names[i] for i in matching_columns(names, choices.drop, str(file), DROPPED)} if choices.drop else set()
+    dropped = {names[i] for i in matching_columns(names, drop, str(file), DROPPED)} if drop else set()
     texts = [i for i, attribute in enumerate(attributes) if attribute.kind]
     kept = [i for i in texts if names[i] not in dropped]
     place = {feature.name: position for position, feature in enumerate(stream.features)}
@@ -249,7 +262,7 @@ def _with_texts(
         where=lambda row: f"{file}, line {rows.lines[row]}",
         declared={i: attributes[j].kind for i, j in enumerate(kept) if attributes[j].kind != "text"},
     )
-    return with_columns(stream, table, [*dropped.union(names[i] for i in texts)], choices)
+    return table, [*dropped.union(names[i] for i in texts)]
 
 
 def _feature(attribute: Attribute, inferred: Kind, sparse: bool) -> Feature:

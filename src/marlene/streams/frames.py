@@ -17,14 +17,16 @@ from marlene.streams._lines import bare_stem, unreadable
 from marlene.streams.records import records_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from marlene._common.arrays import Array, Floats
     from marlene._common.files import AnyPath
     from marlene.streams._labels import LabelChoice
+    from marlene.streams._lines import Meter
     from marlene.streams._stream import FeatureKinds, Stream
 
 MICRO = 1e6
+SLICES = 8
 
 
 def read_parquet(
@@ -70,6 +72,26 @@ def parquet_table(path: AnyPath) -> RawTable:
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
         raise MarleneError(f"{path}: expected a Parquet file ({error})") from error
     return _polars_table(frame, str(path))
+
+
+def parquet_parts(path: Path, cells: int, meter: Meter) -> Iterator[RawTable]:
+    """Read a Parquet file in tables of as many rows as have so many cells, and at least one."""
+    polars = optional("polars", "experiments", "reading Parquet")
+    try:
+        with path.open("rb"):
+            frame = polars.scan_parquet(path, glob=False)
+        meter.size = int(frame.select(polars.len()).collect().item())
+        rows = max(1, cells // max(1, len(frame.collect_schema())))
+        # A row group is decoded for every slice of it: take large ones.
+        for begin in range(0, meter.size, SLICES * rows):
+            taken = frame.slice(begin, SLICES * rows).collect()
+            for first in range(0, taken.height, rows):
+                meter.at = begin + min(first + rows, taken.height)
+                yield _polars_table(taken.slice(first, rows), str(path), begin + first)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+        raise MarleneError(f"{path}: expected a Parquet file ({error})") from error
 
 
 def from_frame(
@@ -136,7 +158,7 @@ def frame_package(frame: object) -> str | None:
     return "arrow" if hasattr(frame, "__arrow_c_stream__") else None
 
 
-def _polars_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a polars.DataFrame)
+def _polars_table(frame: Any, source: str, begin: int = 0) -> RawTable:  # noqa: ANN401 (a polars.DataFrame)
     polars = optional("polars", "experiments", "reading a polars frame")
     series = [part for column in frame.get_columns() for part in _fields(column, column.name, polars)]
     declared: dict[int, str] = {}
@@ -160,7 +182,7 @@ def _polars_table(frame: Any, source: str) -> RawTable:  # noqa: ANN401 (a polar
         return cells.to_list()
 
     names = [name for name, _ in series]
-    return RawTable(source, names, frame.height, column, lambda row: f"{source}, row {row}", declared)
+    return RawTable(source, names, frame.height, column, lambda row: f"{source}, row {begin + row}", declared)
 
 
 def _fields(series: Any, name: str, polars: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 (a polars.Series)

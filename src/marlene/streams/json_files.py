@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from marlene._common.errors import MarleneError
 from marlene.streams._assemble import Choices, table_to_stream
 from marlene.streams._columns import RawTable
-from marlene.streams._lines import bare_stem, whole_text
+from marlene.streams._lines import Meter, bare_stem, text_parts, whole_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from marlene._common.files import AnyPath
+    from marlene.streams._json_objects import JsonObjects
     from marlene.streams._labels import LabelChoice
     from marlene.streams._stream import FeatureKinds, Stream
 
@@ -62,6 +63,27 @@ def json_table(path: AnyPath) -> RawTable:
     found = JsonObjects(whole_text(Path(path)), str(path))
     if not found.rows:
         raise MarleneError(f"{path}: expected objects, found an empty file")
+    return _table(found, path)
+
+
+def json_parts(path: Path, size: int, meter: Meter) -> Iterator[RawTable]:
+    """Read the cells of a file of one object per line, in tables of as many objects as have `size` bytes."""
+    from marlene.streams._json_objects import JsonObjects  # noqa: PLC0415 (Numba takes a while)
+
+    lines, empty = 0, True
+    for text in text_parts(path, size, meter):
+        if empty and text.lstrip().startswith(b"["):
+            raise MarleneError(f"{path}: expected one object per line, found a list, which cannot be read lazily")
+        found = JsonObjects(text, str(path), lines)
+        lines += text.count(b"\n")
+        if found.rows:
+            empty = False
+            yield _table(found, path)
+    if empty:
+        raise MarleneError(f"{path}: expected objects, found an empty file")
+
+
+def _table(found: JsonObjects, path: AnyPath) -> RawTable:
     return RawTable(
         source=str(path),
         names=found.names,

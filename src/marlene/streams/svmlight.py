@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_FEATURES = 1 << 24
 AS_IN = f"as in 7:0.5, with a feature below {MOST_FEATURES}"
-_HEADER = re.compile(rb"[ \t]*(\d{1,10})[ \t]+(\d{1,10})[ \t]+(\d{1,10})[ \t]*(?:\r?\n|$)")
+HEADER = re.compile(rb"[ \t]*(\d{1,10})[ \t]+(\d{1,10})[ \t]+(\d{1,10})[ \t]*(?:\r?\n|$)")
 
 
 def read_svmlight(path: AnyPath, *, first: int | None = None, name: str | None = None) -> Stream:
@@ -60,8 +60,8 @@ def read_svmlight(path: AnyPath, *, first: int | None = None, name: str | None =
     if first not in {None, 0, 1}:
         raise MarleneError(f"{path}: the number of the first feature must be 0 or 1, not {first!r}")
     text = whole_text(Path(path))
-    header = _HEADER.match(text)
-    found = _read(text, header.end() if header else 0, str(path))
+    header = HEADER.match(text)
+    found = read_entries(text, header.end() if header else 0, str(path))
     rows = len(found.rows)
     if not rows:
         raise MarleneError(f"{path}: expected examples, found none")
@@ -72,20 +72,21 @@ def read_svmlight(path: AnyPath, *, first: int | None = None, name: str | None =
     first = first if first is not None else int(sizes is None and smallest > 0)
     if smallest < first:
         place = int(np.argmin(found.indices))
-        raise MarleneError(f"{_where(found, place, text, path)}: feature 0, but the first feature is 1")
+        raise MarleneError(f"{where_entry(found, place, text, path)}: feature 0, but the first feature is 1")
     width = sizes[1] if sizes else largest + 1 - first
     if width > MOST_FEATURES:
         raise MarleneError(f"{path}, line 1: the header says {width} features, which are too many")
     if largest - first >= width:
         place = int(np.argmax(found.indices))
-        raise MarleneError(f"{_where(found, place, text, path)}: feature {largest}, but the header says {width}")
-    X = _matrix(found, first, width, text, path)
+        raise MarleneError(f"{where_entry(found, place, text, path)}: feature {largest}, but the header says {width}")
+    X = entries_matrix(found, first, width, text, path)
     features = tuple(Feature(f"x{number}", kind) for number, kind in enumerate(inferred_kinds(X), first))
     names, Y = _labels(found, None if sizes is None else sizes[2], text, path)
     return Stream(X, Y, features, names, name or bare_stem(Path(path)))
 
 
-def _read(text: bytes, position: int, source: str) -> Entries:
+def read_entries(text: bytes, position: int, source: str, before: int = 0) -> Entries:
+    """Read the examples of a text, from a position on; `before` is the number of lines before the text."""
     from marlene.kernels.reading.spans import count_signs  # noqa: PLC0415 (Numba takes a while)
     from marlene.kernels.reading.svmlight import BAD_LABEL, BAD_VALUE, GOOD, Entries, read_rows  # noqa: PLC0415
 
@@ -103,14 +104,14 @@ def _read(text: bytes, position: int, source: str) -> Entries:
         expected = "a label, which is a number" if wrong == BAD_LABEL else f"feature:value, {AS_IN}"
         expected = "a number after the colon" if wrong == BAD_VALUE else expected
         column = at - max(text.rfind(b"\n", 0, at), text.rfind(b"\r", 0, at))
-        line = _line(text, at)
+        line = before + line_at(text, at)
         raise MarleneError(f"{source}, line {line}, column {column}: expected {expected}, found {word!r}")
     for place, begin, end in slow[:slows].tolist():
         try:
             value = float(text[begin:end])
         except ValueError:
             found_here = text[begin:end][:40].decode(errors="replace")
-            where = f"{source}, line {_line(text, begin)}"
+            where = f"{source}, line {before + line_at(text, begin)}"
             raise MarleneError(f"{where}: expected a number, found {found_here!r}") from None
         (found.values if place >= 0 else found.labels)[place if place >= 0 else -1 - place] = value
     return Entries(
@@ -124,21 +125,24 @@ def _read(text: bytes, position: int, source: str) -> Entries:
     )
 
 
-def _line(text: bytes, position: int) -> int:
+def line_at(text: bytes, position: int) -> int:
+    """Return the number of the line at a position."""
     return len(re.findall(rb"\r\n|\n|\r", text[:position])) + 1
 
 
-def _where(found: Entries, place: int, text: bytes, path: AnyPath) -> str:
+def where_entry(found: Entries, place: int, text: bytes, path: AnyPath, before: int = 0) -> str:
+    """Return the file and line of an entry."""
     row = int(np.searchsorted(found.starts, place, side="right")) - 1
-    return f"{path}, line {_line(text, int(found.rows[row]))}"
+    return f"{path}, line {before + line_at(text, int(found.rows[row]))}"
 
 
-def _matrix(found: Entries, first: int, width: int, text: bytes, path: AnyPath) -> sp.csr_array:
+def entries_matrix(found: Entries, first: int, width: int, text: bytes, path: AnyPath, before: int = 0) -> sp.csr_array:
+    """Return the entries as a matrix."""
     infinite = np.isinf(found.values)
     if infinite.any():
         place = int(np.argmax(infinite))
         raise MarleneError(
-            f"{_where(found, place, text, path)}: the value of feature {found.indices[place]} is infinite"
+            f"{where_entry(found, place, text, path, before)}: the value of feature {found.indices[place]} is infinite"
         )
     small = np.int32 if len(found.values) < 1 << 31 else np.int64
     indices, starts = (found.indices - first).astype(small), found.starts.astype(small)
@@ -147,7 +151,7 @@ def _matrix(found: Entries, first: int, width: int, text: bytes, path: AnyPath) 
     twice = (np.diff(X.indices) == 0) & (np.diff(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))) == 0)
     if twice.any():
         place = int(np.argmax(twice))
-        where = _where(found, place, text, path)
+        where = where_entry(found, place, text, path, before)
         raise MarleneError(f"{where}: feature {X.indices[place] + first} is there twice")
     X.eliminate_zeros()
     return X
@@ -161,13 +165,13 @@ def _labels(found: Entries, count: int | None, text: bytes, path: AnyPath) -> tu
         if outside.any():
             row = int(rows[int(np.argmax(outside))])
             label = as_text(found.labels[int(np.argmax(outside))])
-            where = f"{path}, line {_line(text, int(found.rows[row]))}"
+            where = f"{path}, line {line_at(text, int(found.rows[row]))}"
             raise MarleneError(f"{where}: label {label}, but the header says {count} labels")
         values, places = np.arange(count, dtype=np.float64), found.labels.astype(np.int64)
     if not len(values):
         raise MarleneError(f"{path}: there is no label")
     if np.array_equal(values, [-1, 1]) and (np.diff(found.label_starts) <= 1).all():
-        return ("1",), _two_classes(found, rows)
+        return ("1",), two_classes(found, rows)
     if len(values) * len(found.rows) > MOST_CELLS:
         raise MarleneError(f"{path}: {len(values)} labels of {len(found.rows)} examples are too many")
     Y = np.zeros((len(found.rows), len(values)), np.int8)
@@ -175,7 +179,8 @@ def _labels(found: Entries, count: int | None, text: bytes, path: AnyPath) -> tu
     return tuple(as_text(value) for value in values.tolist()), Y
 
 
-def _two_classes(found: Entries, rows: Ints) -> Labels:
+def two_classes(found: Entries, rows: Ints) -> Labels:
+    """Return the truth where the only labels are 1 and -1."""
     Y = np.full((len(found.rows), 1), -1, np.int8)
     labels: Floats = found.labels
     Y[rows, 0] = labels > 0

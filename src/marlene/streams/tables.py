@@ -22,7 +22,7 @@ from marlene._common.errors import MarleneError
 from marlene.streams._assemble import Choices, table_to_stream
 from marlene.streams._cells import is_value
 from marlene.streams._columns import RawTable
-from marlene.streams._lines import bare_stem, numbered_lines
+from marlene.streams._lines import Meter, bare_stem, numbered_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -93,29 +93,72 @@ def read_csv(
 def csv_table(path: AnyPath, header: bool | None = None, delimiter: str | None = None) -> RawTable:
     """Read the cells of a text file; the parameters are those of `read_csv`."""
     source = str(path)
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise MarleneError(f"{source}: the delimiter must be a single character, not {delimiter!r}")
-    text = _text(Path(path))
-    sample = list(islice(text, SAMPLE_LINES))
-    rows = _rows(chain(sample, text), delimiter or _guess_delimiter(sample), source)
-    line, first = next(rows, (0, []))
-    if not first:
-        raise MarleneError(f"{source}: expected a table, found an empty file")
-    has_header = header if header is not None else not all(is_value(cell) for cell in first)
-    lines, blocks = _blocks(rows if has_header else chain([(line, first)], rows), len(first), source)
-    if not lines:
-        raise MarleneError(f"{source}, line {line + 1}: expected at least one row below the header")
+    names, rows = _opened(source, _text(Path(path)), header, delimiter)
+    lines, blocks = _blocks(rows)
     return RawTable(
         source=source,
-        names=[(has_header and cell.strip()) or f"x{i}" for i, cell in enumerate(first)],
+        names=names,
         rows=len(lines),
         column=lambda i: np.concatenate([block[:, i] for block in blocks]),
         where=lambda row: f"{source}, line {lines[row]}",
     )
 
 
-def _text(path: Path) -> Iterator[str]:
-    for number, line in numbered_lines(path):
+def csv_parts(path: Path, size: int, meter: Meter, delimiter: str | None = None) -> Iterator[RawTable]:
+    """Read the cells of a text file in tables of as many rows as have `size` bytes, and at least one."""
+    source, count = str(path), 0
+
+    def text() -> Iterator[str]:
+        nonlocal count
+        for line in _text(path, meter):
+            count += len(line)
+            yield line
+
+    def table(part: list[tuple[int, list[str]]]) -> RawTable:
+        return RawTable(
+            source=source,
+            names=names,
+            rows=len(part),
+            column=lambda i: [row[i] for _, row in part],
+            where=lambda row: f"{source}, line {part[row][0]}",
+        )
+
+    names, rows = _opened(source, text(), None, delimiter)
+    part: list[tuple[int, list[str]]] = []
+    for row in rows:
+        part.append(row)
+        if count >= size:
+            yield table(part)
+            part, count = [], 0
+    if part:
+        yield table(part)
+
+
+def _opened(
+    source: str, text: Iterator[str], header: bool | None, delimiter: str | None
+) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the names of the columns, and the rows with their lines."""
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise MarleneError(f"{source}: the delimiter must be a single character, not {delimiter!r}")
+    sample = list(islice(text, SAMPLE_LINES))
+    rows = _rows(chain(sample, text), delimiter or _guess_delimiter(sample), source)
+    line, first = next(rows, (0, []))
+    if not first:
+        raise MarleneError(f"{source}: expected a table, found an empty file")
+    has_header = header if header is not None else not all(is_value(cell) for cell in first)
+    if has_header:
+        below = next(rows, None)
+        if below is None:
+            raise MarleneError(f"{source}, line {line + 1}: expected at least one row below the header")
+        rows = chain([below], rows)
+    else:
+        rows = chain([(line, first)], rows)
+    names = [(has_header and cell.strip()) or f"x{i}" for i, cell in enumerate(first)]
+    return names, _of_width(rows, len(first), source)
+
+
+def _text(path: Path, meter: Meter | None = None) -> Iterator[str]:
+    for number, line in numbered_lines(path, meter):
         if b"\0" in line:
             raise MarleneError(f"{path}, line {number}: expected text, found a NUL byte")
         # The csv module needs the line ends of a quoted cell of several lines.
@@ -150,14 +193,19 @@ def _rows(lines: Iterable[str], delimiter: str, source: str) -> Iterator[tuple[i
             yield line, row
 
 
-def _blocks(rows: Iterable[tuple[int, list[str]]], width: int, source: str) -> tuple[list[int], list[Array]]:
+def _of_width(rows: Iterable[tuple[int, list[str]]], width: int, source: str) -> Iterator[tuple[int, list[str]]]:
+    for line, row in rows:
+        if len(row) != width:
+            raise MarleneError(f"{source}, line {line}: expected {width} cells, found {len(row)}")
+        yield line, row
+
+
+def _blocks(rows: Iterable[tuple[int, list[str]]]) -> tuple[list[int], list[Array]]:
     """Return the line numbers of the rows, and the rows in arrays of strings, which take a quarter of lists' memory."""
     lines: list[int] = []
 
     def cells() -> Iterator[list[str]]:
         for line, row in rows:
-            if len(row) != width:
-                raise MarleneError(f"{source}, line {line}: expected {width} cells, found {len(row)}")
             lines.append(line)
             yield row
 
