@@ -127,6 +127,15 @@ def test_public_names_are_listed_and_exist(name):
         assert hasattr(package, public)
 
 
+def test_public_names_are_there_before_they_are_asked_for():
+    code = "import marlene, sys; print(*dir(marlene)); print('numba' in sys.modules)"
+    named, loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split("\n", 1)
+    assert {*marlene.__all__, "__version__"} <= {*named.split()}
+    assert loaded == "False\n"
+
+
 @pytest.mark.parametrize("name", [module.name for module in MODULES])
 def test_public_names_are_documented(name):
     module = importlib.import_module(name)

@@ -19,3 +19,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
 
         return getattr(marlene.learners, name)
     raise AttributeError(f"module 'marlene' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return all names, also those that are imported when they are first asked for."""
+    return sorted({*globals(), *__all__})

@@ -90,10 +90,11 @@ def test_the_title_of_a_table_is_one_line(length):
     assert console.file.getvalue().splitlines()[0] == f"G-Means on {stream}"
 
 
-class Lines:
-    """Stands for a console, of which only the markup matters."""
+class Lines(Console):
+    """A console of which only the markup matters."""
 
     def __init__(self):
+        super().__init__(width=200)
         self.cells = {}
         self.lines = []
 

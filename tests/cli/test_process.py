@@ -130,3 +130,39 @@ def test_output_that_cannot_be_written():
         done = run(*FAST, "--json", stdout=full)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "marlene: the output cannot be written (No space left on device)"
+
+
+DURING_IMPORTS = """
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "numba":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+"""
+SWALLOWED_BY_A_COMPILER = """
+import marlene.cli._run
+def interrupted(model):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(9)
+    except KeyboardInterrupt:
+        pass
+marlene.cli._run.load_kernels = interrupted
+"""
+IN_A_FILE = """
+import marlene.cli._run
+def interrupted(*_, **__):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(9)
+marlene.cli._run.load_stream = interrupted
+"""
+
+
+@pytest.mark.parametrize("when", [DURING_IMPORTS, SWALLOWED_BY_A_COMPILER, IN_A_FILE])
+def test_an_interrupt_before_the_run_ends_in_one_line(when):
+    listening = "import os, signal, sys, time; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{listening}\n{when}\nfrom marlene.cli import main\nmain()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *FAST], env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "marlene: interrupted\n")

@@ -9,9 +9,10 @@ import io
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from marlene import __version__
 from marlene._common.errors import MarleneError
@@ -20,6 +21,7 @@ from marlene.cli._datasets import datasets
 from marlene.cli._generate import generate
 from marlene.cli._grid import grid
 from marlene.cli._inspect import inspect
+from marlene.cli._interrupts import INTERRUPTED, SAID
 from marlene.cli._methods import methods
 from marlene.cli._reproduce import reproduce
 from marlene.cli._run import run
@@ -27,8 +29,20 @@ from marlene.cli._run import run
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
+class _Commands(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 (a context; what a command returns)
+        """Call a command; after Ctrl-C print one line."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print(SAID, file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+
+
 app = typer.Typer(
     name="marlene",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -66,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"marlene: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        sys.exit(130)
+        print(SAID, file=sys.stderr)
+        sys.exit(INTERRUPTED)
     finally:
         _flush_output()
 

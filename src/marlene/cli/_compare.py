@@ -11,6 +11,7 @@ from rich.console import Console
 
 from marlene._common.errors import MarleneError
 from marlene.cli._grid import SOME_FAILED, display, error_of, print_tables
+from marlene.cli._interrupts import INTERRUPTED
 from marlene.cli._options import (
     AbsentOption,
     DropOption,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 EVERY = ",".join(METHODS)
-INTERRUPTED = 130
 
 
 def compare(

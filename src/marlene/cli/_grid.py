@@ -20,12 +20,13 @@ from rich.table import Table
 from rich.text import Text
 
 from marlene._common.errors import MarleneError
+from marlene.cli._interrupts import INTERRUPTED
 from marlene.cli._report import print_plainly
 from marlene.experiments import Grid, run_grid
 from marlene.experiments._store import DONE, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from marlene.experiments import GridProgress, Run
 
@@ -42,6 +43,8 @@ COLUMNS = (
 )
 SOME_FAILED = 1
 MOST_ERRORS = 5
+WIDEST = 20
+"""The longest name of a method in a narrow table."""
 
 
 def grid(
@@ -58,7 +61,7 @@ def grid(
             store = run_grid(runs, out, jobs=jobs, dask=dask, retry_failed=retry_failed, watch=watch)
     except KeyboardInterrupt:
         print_stopped(out)
-        raise
+        raise typer.Exit(INTERRUPTED) from None
     kept = {row["key"]: row for row in store.rows()}
     rows = [kept[run.key] for run in runs.runs()]
     failed = [(row["title"], row["error"]) for row in rows if row["status"] != DONE]
@@ -154,23 +157,34 @@ def print_tables(console: Console, runs: Sequence[Run], rows: Sequence[Row]) -> 
         best = [_best(done.values(), key, more_is_better) for _, key, more_is_better, _ in COLUMNS]
         # Not the title of the table: a long path would be wrapped to the width of the table.
         print_plainly(console, f"G-Means on {stream}", style="table.title")
-        table = Table(box=box.SIMPLE_HEAD)
-        table.add_column("method")
-        for heading in (*(heading for heading, *_ in COLUMNS), PREDICTED_TRUE, "runs"):
-            table.add_column(heading, justify="right")
-        for method, ended in done.items():
-            cells = [
-                _cell([number(row[key]) for row in ended], form, best_mean)
-                for (_, key, _, form), best_mean in zip(COLUMNS, best, strict=True)
-            ]
-            labels = [_mean(ended, key) for key in ("labels_predicted", "labels_true")]
-            table.add_row(escape(method), *cells, "/".join(labels), str(len(ended)))
+        table = _score_table(done, best)
+        if console.measure(table, options=console.options.update(max_width=1000)).maximum > console.width:
+            table = _score_table(done, best, narrow=True)
         console.print(table)
         for (method, error), seeds in failed.items():
             text = f"{method} failed with seed {', '.join(seeds)}: {error}"
             print_plainly(console, text, style="red")
     console.print("mean ± standard deviation over the seeds; predicted / true labels per example")
     console.print("CPU time of learning and predicting; peak memory")
+
+
+def _score_table(done: Mapping[str, list[Row]], best: Sequence[float | None], *, narrow: bool = False) -> Table:
+    """Return the scores of all methods; in a narrow table the standard deviation is below the mean."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0) if narrow else (0, 1), pad_edge=not narrow)
+    longest = max((len(method) for method in done), default=0)
+    table.add_column("method", overflow="fold", width=min(longest, WIDEST) if narrow else None)
+    for heading, *_ in COLUMNS:
+        table.add_column(heading.replace("-", "-\n") if narrow else heading, justify="right", overflow="fold")
+    for heading in (PREDICTED_TRUE, "runs"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for method, ended in done.items():
+        cells = [
+            _cell([number(row[key]) for row in ended], form, best_mean)
+            for (_, key, _, form), best_mean in zip(COLUMNS, best, strict=True)
+        ]
+        labels = [_mean(ended, key) for key in ("labels_predicted", "labels_true")]
+        table.add_row(escape(method), *cells, "/".join(labels), str(len(ended)))
+    return table
 
 
 def _best(rows: Iterable[list[Row]], key: str, more_is_better: bool) -> float | None:

@@ -216,7 +216,7 @@ def _print_stream(console: Console, report: dict[str, Any], stream: Stream, with
         console,
         f"{len(stream)} examples, {len(stream.features)} features, {len(stream.labels)} labels; "
         f"{measures['missing_values']} missing values{', with a clock' if report['clock'] else ''}\n"
-        f"labels per example {measures['cardinality']:.3f}, label density {measures['density']:.3f}, "
+        f"labels per example {measures['cardinality']:.3f}, label density {measures['density']:.3f}\n"
         f"label imbalance rate {measures['label_imbalance_rate']:.3f}, "
         f"label-set imbalance rate {measures['label_set_imbalance_rate']:.3f}\n"
         f"{measures['different_label_sets']} different label sets, "

@@ -45,7 +45,7 @@ def print_measures(console: Console, result: PrequentialResult, *, per_label: bo
         table.add_row(name, *(f"{found[f'{average}_{ratio}']:.3f}" for average in AVERAGES))
     console.print(table)
     error = result.calibration_error()
-    calibrated = "" if math.isnan(error) else f", calibration error {error:.3f}"
+    calibrated = "" if math.isnan(error) else f"\ncalibration error {error:.3f}"
     print_plainly(
         console,
         f"subset accuracy {found['subset_accuracy']:.3f}, Jaccard index {found['example_jaccard']:.3f}, "
@@ -67,9 +67,7 @@ def _print_labels(console: Console, result: PrequentialResult) -> None:
         table.add_row(
             Text(short_name(str(row["label"]))), *(_text(row[name], form) for name, (_, form) in COLUMNS.items())
         )
-    print_plainly(
-        console, "\nevery label, over the whole stream; pred.: predicted share, ECE: expected calibration error"
-    )
+    print_plainly(console, "\nevery label; pred.: predicted share, ECE: expected calibration error")
     console.print(table)
 
 

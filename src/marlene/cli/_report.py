@@ -75,7 +75,7 @@ def print_insight(console: Console, model: Any, examples: int, sources: Iterable
             models = model.counts()["models"]
             uniform = f"uniform share: {1 / models:.1%} ({models} sub-classifiers; a label has one per concept)"
             print_plainly(console, uniform)
-        share = f"on average {model.aswr():.0%} of the weight for a label comes from other labels and streams (ASWR)"
+        share = f"{model.aswr():.0%} of the weight for a label is of other labels and streams on average (ASWR)"
         print_plainly(console, share)
     _print_drifts(console, concepts, examples, inheriting)
     for source in dict.fromkeys(sources):

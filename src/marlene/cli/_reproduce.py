@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from marlene.cli._grid import SOME_FAILED, display, print_errors, print_stopped
+from marlene.cli._interrupts import INTERRUPTED
 from marlene.experiments.reproduce import ALL, TARGETS
 from marlene.experiments.reproduce import reproduce as reproduce_paper
 
@@ -36,7 +37,7 @@ def reproduce(
             )
     except KeyboardInterrupt:
         print_stopped(folder)
-        raise
+        raise typer.Exit(INTERRUPTED) from None
     for page in made.pages:
         print(page)
     print_errors(made.failures, folder / "runs")

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
+from marlene.cli._interrupts import INTERRUPTED, leaving_at_once
 from marlene.cli._measures import print_measures
 from marlene.cli._options import (
     AbsentOption,
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from marlene.streams import LazyStream
-
-INTERRUPTED = 130
 
 
 def run(
@@ -107,7 +106,8 @@ def run(
     if drift is not None and method in METHODS and "drift" not in METHODS[method].options:
         raise MarleneError(f"--drift {drift}: the method {method} has no drift detector to choose")
     model = create(method, seed, drift=drift, **_parsed(settings or []))
-    load_kernels(model)
+    with leaving_at_once():
+        load_kernels(model)
     base = memory_mb()
     choices = column_choices(labels, separator, drop, kinds, features, first_feature, absent, lazy)
     target = _load(stream, choices, limit)
