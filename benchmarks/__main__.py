@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import arff, compilation, forest, learners, reading, scaling
+from benchmarks import arff, compilation, forest, learners, memory, reading, scaling
 from benchmarks._report import README, heading, summary
 
 BENCHMARKS = {
     "arff": arff,
     "reading": reading,
+    "memory": memory,
     "forest": forest,
     "scaling": scaling,
     "learners": learners,

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import _measure, _report, arff, compilation, forest, learners, reading, scaling
+from benchmarks import _measure, _report, arff, compilation, forest, learners, memory, reading, scaling
 from benchmarks._measure import Bound, Table
 from marlene.streams import load
 
@@ -54,6 +54,12 @@ def test_reading_json_lines_without_orjson(monkeypatch):
 
 def test_reading_svmlight():
     check(reading.svmlight_table(rows=50, rounds=1), n_rows=2, n_bounds=1)
+
+
+def test_memory():
+    table = memory.memory_table((100_000, 200_000), "majority")
+    check(table, n_rows=2, n_bounds=2)
+    assert [row[1] for row in table.rows] == [2000, 2000]
 
 
 def test_words_of_texts():

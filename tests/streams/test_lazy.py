@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from marlene._common.errors import MarleneError
 from marlene.streams import LazyStream, load
+from marlene.streams._lines import text_parts, whole_text
 from marlene.streams._matrix import dense
 from marlene.streams.lazy import _open
 from tests.streams.tickets import CHOICES, SEPARATOR, tickets, write_csv, write_json, write_jsonl
@@ -291,6 +292,35 @@ def test_garbage_in_svmlight(tmp_path):
         path.write_text("1 3:1\n" * 2000 + line + "\n", encoding="utf-8")
         with pytest.raises(MarleneError, match=message):
             list(load(path, lazy=True).parts())
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_nominal_column_that_becomes_an_identifier(tmp_path):
+    cells = [["same" if i < 500 else f"id{i}", i % 2] for i in range(3000)]
+    path = write_table(tmp_path / "t.csv", ["who", "y"], cells)
+    with pytest.raises(MarleneError, match=r"column 'who' has .* and looks like an identifier"):
+        list(load(path, labels="y", lazy=True).parts())
+    told = load(path, labels="y", kinds={"who": "nominal"}, lazy=True)
+    assert list(told)[-1] == ({"who": "id2999"}, {"y": True})
+
+
+def test_an_empty_parquet_file(tmp_path):
+    polars = pytest.importorskip("polars")
+    polars.DataFrame({"a": [], "y": []}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(MarleneError, match="the stream is empty"):
+        load(tmp_path / "t.parquet", labels="y", lazy=True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r\n", b"\xef\xbb\xbf"]), max_size=40), st.integers(1, 12))
+def test_parts_of_a_text(tmp_path_factory, pieces, size):
+    """Parts are whole lines, together they are the text, and none is longer than it must be."""
+    path = tmp_path_factory.mktemp("lazy") / "t.txt"
+    path.write_bytes(b"".join(pieces))
+    parts = list(text_parts(path, size))
+    assert b"".join(parts) == whole_text(path)
+    assert all(part.endswith(b"\n") for part in parts[:-1])
+    assert all(len(part) <= size or part.count(b"\n") == 1 or not part.endswith(b"\n") for part in parts[:-1])
 
 
 def test_refused(tmp_path):

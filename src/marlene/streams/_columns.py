@@ -137,13 +137,18 @@ def _guessed(table: RawTable, name: str, column: Coded) -> tuple[str, str]:
     if different > MANY_VALUES:
         missing = np.array([value != value for value in read])  # noqa: PLR0124 (true for a missing value only)
         known = int((~missing[column.codes]).sum())
-        if 2 * different > known:
-            raise MarleneError(
-                f"{table.source}: column {name!r} has {different} different values in {known} rows and looks like "
-                f"an identifier; leave it out (drop={name!r}, --drop {name}), or say that it is text or nominal "
-                f"(kinds={{{name!r}: 'text'}}, --kinds {name}=text)"
-            )
+        refuse_identifier(table.source, name, different, known)
     return "nominal", ""
+
+
+def refuse_identifier(source: str, name: str, different: int, known: int) -> None:
+    """Refuse a column with many values, different ones in more than half of the rows where they are known."""
+    if different > MANY_VALUES and 2 * different > known:
+        raise MarleneError(
+            f"{source}: column {name!r} has {different} different values in {known} rows and looks like "
+            f"an identifier; leave it out (drop={name!r}, --drop {name}), or say that it is text or nominal "
+            f"(kinds={{{name!r}: 'text'}}, --kinds {name}=text)"
+        )
 
 
 def _numeric(table: RawTable, name: str, numbers: Floats) -> Part:

@@ -123,12 +123,12 @@ def _metered(path: Path, meter: Meter | None) -> Iterator[Callable[[], bytes]]:
     raw = sys.stdin.buffer if standard else path.open("rb")
     try:
         if meter is not None:
-            meter.at, meter.size = 0, None if standard else path.stat().st_size
+            meter.at, meter.size = 0, None if standard or not raw.seekable() else path.stat().st_size
         file = _decompressed(raw, path.suffix.lower())
 
         def read() -> bytes:
             block = bytes(file.read(BLOCK))
-            if meter is not None and not standard:
+            if meter is not None and meter.size is not None:
                 meter.at = raw.tell()
             return block
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MICRO = 1e6
 SLICES = 8
+MOST_ROWS = 8192
 
 
 def read_parquet(
@@ -81,7 +82,7 @@ def parquet_parts(path: Path, cells: int, meter: Meter) -> Iterator[RawTable]:
         with path.open("rb"):
             frame = polars.scan_parquet(path, glob=False)
         meter.size = int(frame.select(polars.len()).collect().item())
-        rows = max(1, cells // max(1, len(frame.collect_schema())))
+        rows = max(1, min(MOST_ROWS, cells // max(1, len(frame.collect_schema()))))
         # A row group is decoded for every slice of it: take large ones.
         for begin in range(0, meter.size, SLICES * rows):
             taken = frame.slice(begin, SLICES * rows).collect()

@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from marlene._common.checks import whole_number
+from marlene._common.errors import MarleneError
 from marlene.streams._lines import Meter
 from marlene.streams._stream import as_example
 
@@ -51,10 +52,16 @@ class LazyStream:
         self.features: tuple[Feature, ...] = ()
         self.labels: tuple[str, ...] = ()
         # Decide on the columns now; whoever goes through the stream first takes this part with the rest.
-        opened = begin(self._meter)
-        first = next(opened)
+        first, opened = self._opened()
         self._see(first)
         self._waiting: tuple[Stream, Opened] | None = (first, opened)
+
+    def _opened(self) -> tuple[Stream, Opened]:
+        opened = self._begin(self._meter)
+        first = next(opened, None)
+        if first is None:
+            raise MarleneError(f"{self.name}: the stream is empty")
+        return first, opened
 
     @property
     def drifts(self) -> Drifts:
@@ -79,8 +86,7 @@ class LazyStream:
         if self._waiting is not None:
             (first, opened), self._waiting = self._waiting, None
         else:
-            opened = self._begin(self._meter)
-            first = next(opened)
+            first, opened = self._opened()
         self._rows = 0
         with closing(opened):
             part: Stream | None = first

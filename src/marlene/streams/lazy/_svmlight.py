@@ -56,6 +56,7 @@ class _Reading:
         self._kind: Kind = "numeric"
         self._two = False
         self._labels: dict[str, int] = {}
+        self._features: tuple[Feature, ...] = ()
 
     def stream(self, text: bytes) -> Stream | None:
         """Return the next part; None if it has no example."""
@@ -78,10 +79,9 @@ class _Reading:
             )
         Y = self._truth(found, text, before)
         self._rows += len(Y)
-        features = tuple(
-            Feature(f"x{number}", self._kind) for number in range(self._offset, self._offset + self._width)
-        )
-        return self._chosen(Stream(X, Y, features, tuple(self._labels), self._name))
+        known = len(self._features)
+        self._features += tuple(Feature(f"x{self._offset + i}", self._kind) for i in range(known, self._width))
+        return self._chosen(Stream(X, Y, self._features, tuple(self._labels), self._name))
 
     def end(self) -> None:
         """Refuse a file without examples, or with others than its header says."""

@@ -15,7 +15,7 @@ from marlene.encoders import TextEncoder
 from marlene.streams._assemble import as_matrix_of, say, wanted_kinds
 from marlene.streams._bags import BAG, above, bag_entries, bags_of
 from marlene.streams._cells import coded
-from marlene.streams._columns import Part, RawTable, part_of, text_options, text_part
+from marlene.streams._columns import Part, RawTable, part_of, refuse_identifier, text_options, text_part
 from marlene.streams._labels import DROPPED, matching_columns
 from marlene.streams._stream import Feature, Stream, refuse_duplicates
 from marlene.streams._truth import listed_truth, truth_of
@@ -111,6 +111,7 @@ class _Column:
         elif part.features[0].kind == "nominal":
             self.base, self.kind = "nominal", "nominal"
             self.values: dict[str, int] = {}
+            self.known = 0
         else:
             wanted = base or (rest if rest != "auto" else "")
             self.base, self.kind = "number", wanted or part.features[0].kind
@@ -143,6 +144,9 @@ class _Column:
         if self.base == "nominal":
             places = [self.values.setdefault(value, len(self.values)) for value in part.features[0].values]
             missing = np.isnan(part.values)
+            self.known += int((~missing).sum())
+            if not self.told:
+                refuse_identifier(table.source, self.name, len(self.values), self.known)
             codes = np.array([*places, 0], np.float64)[np.where(missing, len(places), part.values).astype(np.intp)]
             codes[missing] = np.nan
             return part._replace(features=[Feature(self.name, "nominal", tuple(self.values))], values=codes)
