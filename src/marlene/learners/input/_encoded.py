@@ -164,10 +164,10 @@ def encoded_in(features: Sequence[Feature]) -> dict[str, str]:
     >>> encoded_in(stream.features)
     {'note': 'text:pairs'}
     """
-    names = {feature.name for feature in features}
+    names = {feature.name: None for feature in features if isinstance(feature.name, str)}
     found = {name: DATE for name in names if all(f"{name}{part}" in names for part in DATE_PARTS)}
     for feature in features:
-        name, between, word = feature.name.partition(": ")
+        name, between, word = str(feature.name).partition(": ")
         if between and name and word and name not in names and feature.kind == "binary":
             found[name] = f"{TEXT}:pairs" if " " in word else found.get(name, TEXT)
     return found
