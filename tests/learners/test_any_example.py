@@ -167,3 +167,46 @@ def test_frames_in_frames_out(method):
     one = [model.predict_one(dict(zip(frame.columns, x, strict=True))) for x in X[10:].tolist()]
     if method not in ("coin", "prior"):
         assert model.predict_many(frame[10:]).astype(bool).to_dict("records") == one
+
+
+JUNK = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=30),
+    st.sampled_from(["a text of many words", "2024-05-01", "9999-12-31T23:59:59+00:00", "0001-01-01", "nan", "inf"]),
+    st.dates(),
+    st.datetimes(),
+    st.timedeltas(),
+    st.times(),
+    st.decimals(),
+    st.complex_numbers(),
+    st.binary(max_size=3),
+    st.lists(st.integers(), max_size=2),
+    st.sampled_from([np.float32("inf"), np.int8(1), np.datetime64("NaT"), np.timedelta64(3, "D"), pd.NaT, pd.NA]),
+    st.sampled_from([np.array([1.0]), np.array(1.0), {"a": 1}, object, range(3)]),
+)
+NAMES = st.one_of(
+    st.sampled_from(["text", "date", "n", "new", "other", "text: a", "date: hour sin"]), st.integers(0, 2)
+)
+
+
+@settings(max_examples=300)
+@given(
+    x=st.one_of(st.dictionaries(NAMES, JUNK, max_size=4), JUNK),
+    y=st.one_of(st.dictionaries(NAMES, JUNK, max_size=3), st.lists(JUNK, max_size=2), JUNK),
+)
+def test_anything_is_learnt_or_refused(x, y):
+    model = Marlene(features={"text": "text", "date": "date"})
+    model.learn_one({"text": "a b", "date": "2024-05-01", "n": 0.5}, {"n": True, "other": False})
+    before = contents(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model.learn_one(x, y)
+        except MarleneError as error:
+            assert "\n" not in str(error)  # noqa: PT017 (either is right)
+            assert contents(model) == before
+        else:
+            assert np.isfinite([p[True] for p in model.predict_proba_one(x).values()]).all()

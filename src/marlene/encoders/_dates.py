@@ -59,7 +59,8 @@ def date_seconds(value: object, form: str | None = None) -> float:
         return (aware - ORIGIN).total_seconds()
     if isinstance(value, date):
         return float((value - ORIGIN.date()).days * DAY)
-    seconds = float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, np.timedelta64)
+    seconds = float(value) if number else math.nan  # type: ignore[arg-type]
     if not abs(seconds) <= FARTHEST:
         raise ValueError("no date")
     return seconds

@@ -11,7 +11,7 @@ from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
 from marlene.encoders import DATE_PARTS, SHARED, WORDS, date_inputs, date_seconds, looks_like_date, word_hash, words_of
 from marlene.learners.input._examples import is_missing
-from marlene.streams._cells import DATES, LISTS, MISSING, is_value
+from marlene.streams._cells import DATES, MISSING, is_value
 from marlene.streams._columns import DATE_FORMS, UNITS, text_options
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 TEXT, DATE = "text", "date"
 SETS = (set, frozenset)
-SEVERAL = (tuple, *LISTS)
 TEXTLIKE = (int, float, np.number, *DATES)
 FEWEST_WORDS = 4
 """A text of so many words is no nominal value."""
@@ -181,8 +180,12 @@ def has_many_words(value: object) -> bool:
 def _as_text(name: Hashable, value: Any) -> str:  # noqa: ANN401
     if isinstance(value, str):
         return "" if value.strip().lower() in MISSING else value
-    if isinstance(value, SEVERAL):
-        return " ".join(_as_text(name, part) for part in (sorted(value, key=str) if isinstance(value, SETS) else value))
+    if isinstance(value, SETS):
+        value = sorted(value, key=str)
+    if isinstance(value, np.ndarray):
+        value = value.ravel().tolist()
+    if isinstance(value, list | tuple):
+        return " ".join(_as_text(name, part) for part in value)
     if is_missing(value):
         return ""
     if isinstance(value, TEXTLIKE):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import time
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +56,8 @@ def is_missing(value: object) -> bool:
         return math.isnan(value)
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return value is None or type(value).__name__ in PANDAS_MISSING
 
 

@@ -99,7 +99,7 @@ def _as_truth(label: Hashable, value: object, untold: int) -> int:
     try:
         if value in (0, 1):
             return int(bool(value))
-    except (TypeError, ValueError):  # an array, say
+    except (TypeError, ValueError, ArithmeticError):  # an array, say
         pass
     raise MarleneError(f"label {label!r}: expected 0 or 1, found {value!r}")
 
