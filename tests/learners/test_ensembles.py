@@ -179,6 +179,7 @@ class Scripted:
         self.renewed.append((self.t, member))
 
 
+@pytest.mark.filterwarnings("ignore:label 'y'. 100 examples or more say true")
 def test_the_worst_member_is_replaced_when_any_gets_worse():
     rng = np.random.default_rng(0)
     right = rng.random((600, 3)) < [0.95, 0.1, 0.9]
