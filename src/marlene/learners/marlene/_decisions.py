@@ -75,7 +75,7 @@ class Decisions:
     >>> predictions[:2].ravel().tolist(), predictions[-2:].ravel().tolist()
     ([0, 0], [0, 1])
     >>> probabilities[-2:].ravel().round(1)
-    array([0.1, 0.9])
+    array([0.2, 0.6])
     """
 
     def __init__(self, objective: str | Mapping[str, float] = "mix") -> None:
