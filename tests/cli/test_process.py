@@ -154,7 +154,7 @@ import marlene.cli._run
 def interrupted(*_, **__):
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(9)
-marlene.cli._run.load_stream = interrupted
+marlene.cli._run.open_stream = interrupted
 """
 
 
