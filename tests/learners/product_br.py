@@ -33,7 +33,7 @@ class Watched(BRMarlene):
 
     def learn_many(self, X, Y, stream=None):
         """Learn one row, and write down who warned of it."""
-        super().learn_many(X, Y, stream)
+        super().learn_many(X, Y, stream=stream)
         tasks = self.tasks(stream)
         for task in np.flatnonzero(tasks.arrays.signal == WARNING).tolist():
             self.events.append((stream, tasks.seen - 1, tasks.labels[task], "warning"))
