@@ -38,7 +38,7 @@ from marlene.metrics import (
     positive_shares,
 )
 from marlene.streams._assemble import Choices
-from marlene.streams._inspect import Guess, as_pattern, guess_options, quiet_stream, report_column
+from marlene.streams._inspect import LoadOptions, as_pattern, guess_options, quiet_stream, report_column
 from marlene.streams._labels import DROPPED, matching_columns
 from marlene.streams._lines import bare_stem
 from marlene.streams._load import open_table
@@ -69,7 +69,7 @@ def inspect(
     """Print what a file holds: columns, kinds, labels, gaps; and the command that would use it."""
     table = open_table(stream)
     columns: list[ColumnReport] = []
-    guess = Guess(label_choice(labels), separator, [drop] if drop else [], kind_choices(kinds))
+    guess = LoadOptions(label_choice(labels), separator, [drop] if drop else [], kind_choices(kinds))
     loaded, error = None, None
     if table is None:
         loaded = load_stream(stream, column_choices(labels, separator, drop, kinds, "auto", first_feature))
@@ -97,7 +97,7 @@ def inspect(
         print_plainly(console, f"\n  {report['command']}")
 
 
-def _loaded(table: RawTable, guess: Guess, source: str) -> Stream:
+def _loaded(table: RawTable, guess: LoadOptions, source: str) -> Stream:
     if guess.labels is None:
         how = "--labels PATTERN, or --labels COLUMN --separator '|' if one column lists labels"
         raise MarleneError(f"{source}: no column looks like a label; say which are labels: {how}")
@@ -105,7 +105,7 @@ def _loaded(table: RawTable, guess: Guess, source: str) -> Stream:
     return quiet_stream(table, choices, bare_stem(Path(source)))
 
 
-def _understood(table: RawTable, given: Guess) -> tuple[list[ColumnReport], Guess]:
+def _understood(table: RawTable, given: LoadOptions) -> tuple[list[ColumnReport], LoadOptions]:
     """Return what is known of all columns, and the options: those given, and guesses for the rest."""
     columns = [report_column(table, i, given.kinds.get(name)) for i, name in enumerate(table.names)]
     found = guess_options(table, columns)
@@ -125,7 +125,7 @@ def _understood(table: RawTable, given: Guess) -> tuple[list[ColumnReport], Gues
     return _with_roles(table, columns, found), found
 
 
-def _with_roles(table: RawTable, columns: Sequence[ColumnReport], guess: Guess) -> list[ColumnReport]:
+def _with_roles(table: RawTable, columns: Sequence[ColumnReport], guess: LoadOptions) -> list[ColumnReport]:
     """Return the columns with "label" or "-" in place of the kind of those that become no features."""
     drop = ",".join(guess.drop)
     gone = set(matching_columns(table.names, drop, table.source, DROPPED)) if drop else set()
@@ -134,22 +134,22 @@ def _with_roles(table: RawTable, columns: Sequence[ColumnReport], guess: Guess) 
     return [replace(column, kind=roles.get(i, column.kind)) for i, column in enumerate(columns)]
 
 
-def _with_labels(table: RawTable, columns: Sequence[ColumnReport], guess: Guess) -> Guess:
+def _with_labels(table: RawTable, columns: Sequence[ColumnReport], guess: LoadOptions) -> LoadOptions:
     """Return a guess that treats the columns that are said to be labels as such, and all others as features."""
     chosen = Choices(guess.labels or 1)
     is_label = {table.names[i] for i in chosen.label_positions(table)}
     others = [column for column in columns if column.name not in is_label]
     drop = [column.name for column in others if column.problem]
     kinds = {column.name: column.kind for column in others if not column.problem and column.kind in {"text", "date"}}
-    return Guess(guess.labels, guess.separator, drop, kinds)
+    return LoadOptions(guess.labels, guess.separator, drop, kinds)
 
 
-def command_of(stream: str, guess: Guess, first_feature: int | None) -> list[str]:
+def command_of(stream: str, guess: LoadOptions, first_feature: int | None) -> list[str]:
     """Return the command that runs a stream with these options.
 
     Examples
     --------
-    >>> shlex.join(command_of("my mail.csv", Guess("tags", "|", ["id"], {"subject": "text"}), None))
+    >>> shlex.join(command_of("my mail.csv", LoadOptions("tags", "|", ["id"], {"subject": "text"}), None))
     "marlene run 'my mail.csv' --labels tags --separator '|' --drop id --kinds subject=text"
     """
     kinds = ",".join(f"{name}={kind}" for name, kind in guess.kinds.items())

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from marlene._common.checks import one_of
 from marlene._common.errors import MarleneError
 from marlene.streams._bags import BAG, bag_part, bags_of
-from marlene.streams._columns import Part, RawTable, part_of
+from marlene.streams._columns import ColumnPart, RawTable, part_of
 from marlene.streams._labels import DROPPED, LabelChoice, label_columns, matching_columns
 from marlene.streams._stream import KINDS, Stream, refuse_duplicates
 from marlene.streams._truth import truth_of
@@ -100,7 +100,7 @@ def without_columns(stream: Stream, drop: Sequence[str], choices: Choices, told:
     return stream
 
 
-def beside(stream: Stream, parts: Sequence[Part]) -> Stream:
+def beside(stream: Stream, parts: Sequence[ColumnPart]) -> Stream:
     """Return a stream with further features."""
     features = tuple(feature for part in parts for feature in part.features)
     clock = next((part.clock for part in parts if part.clock is not None), None)
@@ -126,7 +126,7 @@ def wanted_kinds(table: RawTable, inputs: Sequence[int], kinds: Mapping[str, str
     return found
 
 
-def _parts(table: RawTable, inputs: Sequence[int], wanted: Mapping[int, str]) -> list[Part]:
+def _parts(table: RawTable, inputs: Sequence[int], wanted: Mapping[int, str]) -> list[ColumnPart]:
     """Return the features of all columns; one error names all columns that cannot be used."""
     parts, problems = [], []
     for i in inputs:
@@ -134,12 +134,17 @@ def _parts(table: RawTable, inputs: Sequence[int], wanted: Mapping[int, str]) ->
             parts.append(part_of(table, i, wanted.get(i, table.declared.get(i))))
         except MarleneError as error:
             problems.append(str(error))
+    refuse_columns(table.source, problems)
+    return parts
+
+
+def refuse_columns(source: str, problems: Sequence[str]) -> None:
+    """Raise one error that names all columns that cannot be used, if there are any."""
     if len(problems) > 1:
-        said = "; ".join(problem.removeprefix(table.source).lstrip(":, ") for problem in problems)
-        raise MarleneError(f"{table.source}: {len(problems)} columns cannot be used: {said}")
+        said = "; ".join(problem.removeprefix(source).lstrip(":, ") for problem in problems)
+        raise MarleneError(f"{source}: {len(problems)} columns cannot be used: {said}")
     if problems:
         raise MarleneError(problems[0])
-    return parts
 
 
 def _truths(table: RawTable, columns: Sequence[int], separator: str | None) -> tuple[tuple[str, ...], Labels]:
@@ -149,7 +154,7 @@ def _truths(table: RawTable, columns: Sequence[int], separator: str | None) -> t
     return tuple(name for names, _ in found for name in names), np.concatenate([truth for _, truth in found], axis=1)
 
 
-def say(source: str, parts: Sequence[Part]) -> None:
+def say(source: str, parts: Sequence[ColumnPart]) -> None:
     """Warn of guesses."""
     guesses = [part.guess for part in parts if part.guess]
     if guesses:
@@ -157,7 +162,7 @@ def say(source: str, parts: Sequence[Part]) -> None:
         warnings.warn(said, UserWarning, stacklevel=2)
 
 
-def as_matrix_of(parts: Sequence[Part], rows: int) -> Matrix:
+def as_matrix_of(parts: Sequence[ColumnPart], rows: int) -> Matrix:
     """Return the values of all features; sparse if those of any column are."""
     width = sum(len(part.features) for part in parts)
     if all(part.values is not None for part in parts):
@@ -189,7 +194,7 @@ def as_matrix_of(parts: Sequence[Part], rows: int) -> Matrix:
 
 
 def _final_kinds(
-    table: RawTable, inputs: Sequence[int], parts: Sequence[Part], wanted: Mapping[int, str], rest: str
+    table: RawTable, inputs: Sequence[int], parts: Sequence[ColumnPart], wanted: Mapping[int, str], rest: str
 ) -> dict[str, str]:
     """Return the kinds that features must still get: those of single columns, and of all others."""
     kinds: dict[str, str] = {}

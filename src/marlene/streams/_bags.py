@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.streams._columns import Part, part_of
+from marlene.streams._columns import ColumnPart, part_of
 from marlene.streams._stream import Feature
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def bag_entries(table: RawTable, bag: Sequence[tuple[int, int]]) -> tuple[Ints, 
     return starts, np.concatenate(columns)[order], np.concatenate(values)[order]
 
 
-def bag_part(table: RawTable, bag: Sequence[int], wanted: Mapping[int, str]) -> Part:
+def bag_part(table: RawTable, bag: Sequence[int], wanted: Mapping[int, str]) -> ColumnPart:
     """Return a bag as sparse features."""
     starts, column, value = bag_entries(table, [(i, place) for place, i in enumerate(bag)])
     numeric = np.zeros(len(bag), bool)
@@ -75,7 +75,7 @@ def bag_part(table: RawTable, bag: Sequence[int], wanted: Mapping[int, str]) -> 
     guess = (
         "" if wanted.get(bag[0]) == BAG else f"{first!r} and {len(bag) - 1} other rare numbers as a bag (absent is 0)"
     )
-    return Part(features, None, starts, column, value, guess=guess)
+    return ColumnPart(features, None, starts, column, value, guess=guess)
 
 
 def _present(table: RawTable, index: int) -> tuple[Ints, Floats]:

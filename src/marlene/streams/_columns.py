@@ -46,7 +46,7 @@ class RawTable:
     present: Callable[[int], tuple[Ints, Floats] | None] | None = None
 
 
-class Part(NamedTuple):
+class ColumnPart(NamedTuple):
     """The features that one column of a table becomes.
 
     Attributes
@@ -72,7 +72,7 @@ class Part(NamedTuple):
     guess: str = ""
 
 
-def part_of(table: RawTable, index: int, kind: str | None) -> Part:
+def part_of(table: RawTable, index: int, kind: str | None) -> ColumnPart:
     """Return the features of a column; `kind` is guessed if it is None."""
     name, cells = table.names[index], table.column(index)
     base, _, option = (kind or "").partition(":")
@@ -151,23 +151,23 @@ def refuse_identifier(source: str, name: str, different: int, known: int) -> Non
         )
 
 
-def _numeric(table: RawTable, name: str, numbers: Floats) -> Part:
+def _numeric(table: RawTable, name: str, numbers: Floats) -> ColumnPart:
     infinite = np.isinf(numbers)
     if infinite.any():
         raise MarleneError(f"{table.where(int(np.argmax(infinite)))}, column {name!r}: the value is infinite")
-    return Part([Feature(name, inferred_kinds(numbers[:, np.newaxis])[0])], numbers)
+    return ColumnPart([Feature(name, inferred_kinds(numbers[:, np.newaxis])[0])], numbers)
 
 
-def _nominal(table: RawTable, name: str, column: Coded) -> Part:
+def _nominal(table: RawTable, name: str, column: Coded) -> ColumnPart:
     codes: list[float] = []
     values: dict[str, int] = {}
     for cell, value in zip(column.values, _read(table, name, column), strict=True):
         missing = value != value  # noqa: PLR0124 (true for a missing value only)
         codes.append(np.nan if missing else values.setdefault(as_text(cell), len(values)))
-    return Part([Feature(name, "nominal", tuple(values))], np.array(codes, dtype=np.float64)[column.codes])
+    return ColumnPart([Feature(name, "nominal", tuple(values))], np.array(codes, dtype=np.float64)[column.codes])
 
 
-def text_part(table: RawTable, name: str, column: Coded, encoder: TextEncoder) -> Part:
+def text_part(table: RawTable, name: str, column: Coded, encoder: TextEncoder) -> ColumnPart:
     """Return the words of a column as features."""
     try:
         texts = [_plain_text(cell) for cell in column.values]
@@ -180,7 +180,7 @@ def text_part(table: RawTable, name: str, column: Coded, encoder: TextEncoder) -
     row_starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     places = np.repeat(starts[:-1][column.codes] - row_starts[:-1], lengths) + np.arange(row_starts[-1])
     features = [Feature(f"{name}: {word}", "binary") for word in encoder.names()]
-    return Part(features, None, row_starts, columns[places])
+    return ColumnPart(features, None, row_starts, columns[places])
 
 
 def text_options(option: str) -> dict[str, Any]:
@@ -239,9 +239,9 @@ def _checked_seconds(table: RawTable, name: str, seconds: Floats) -> Floats:
     return seconds
 
 
-def _date(name: str, seconds: Floats) -> Part:
+def _date(name: str, seconds: Floats) -> ColumnPart:
     features = [Feature(f"{name}{part}") for part in DATE_PARTS]
-    return Part(features, date_inputs(seconds), clock=seconds)
+    return ColumnPart(features, date_inputs(seconds), clock=seconds)
 
 
 def _read(table: RawTable, name: str, column: Coded) -> list[float | str]:

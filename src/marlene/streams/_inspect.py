@@ -45,7 +45,7 @@ class ColumnReport:
 
 
 @dataclass(slots=True)
-class Guess:
+class LoadOptions:
     """What the options of `load` could be; empty where nothing needs saying."""
 
     labels: str | int | None = None
@@ -100,9 +100,9 @@ def shown(cell: object) -> str:
     return f"[{', '.join(map(str, cell))}]" if isinstance(cell, tuple) else str(cell)
 
 
-def guess_options(table: RawTable, columns: Sequence[ColumnReport]) -> Guess:
+def guess_options(table: RawTable, columns: Sequence[ColumnReport]) -> LoadOptions:
     """Return the options that would make a stream of a table, as far as they can be guessed."""
-    guess = Guess()
+    guess = LoadOptions()
     chosen = _list_column(table, columns, guess) or _label_columns(columns, guess)
     for column in columns:
         if column.name in chosen:
@@ -114,7 +114,7 @@ def guess_options(table: RawTable, columns: Sequence[ColumnReport]) -> Guess:
     return guess
 
 
-def _list_column(table: RawTable, columns: Sequence[ColumnReport], guess: Guess) -> set[str]:
+def _list_column(table: RawTable, columns: Sequence[ColumnReport], guess: LoadOptions) -> set[str]:
     """Find a column that lists labels; one with a name for labels counts more."""
     named = [i for i, column in enumerate(columns) if column.name.lower().rpartition(".")[2] in LABEL_NAMES]
     others = [i for i in range(len(columns)) if i not in named]
@@ -145,7 +145,7 @@ def _separator(column: Coded, named: bool) -> str | None:
     return None
 
 
-def _label_columns(columns: Sequence[ColumnReport], guess: Guess) -> set[str]:
+def _label_columns(columns: Sequence[ColumnReport], guess: LoadOptions) -> set[str]:
     """Find columns of truth values that are labels by their names, or are the last or the first columns."""
     names = [column.name for column in columns]
     for prefix in LABEL_PREFIXES:

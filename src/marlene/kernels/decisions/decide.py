@@ -45,7 +45,7 @@ class Objective(NamedTuple):
     level: float
 
 
-class Decisions(NamedTuple):
+class DecisionState(NamedTuple):
     """What decisions rest on; `lines`, see `calibration`; `examples`: how many negatives and positives labels had."""
 
     cuts: Cuts
@@ -56,7 +56,7 @@ class Decisions(NamedTuple):
 
 @subkernel
 def decide_row(
-    state: Decisions, objective: Objective, scores: Floats, probabilities: Floats, out: Labels, work: Floats
+    state: DecisionState, objective: Objective, scores: Floats, probabilities: Floats, out: Labels, work: Floats
 ) -> None:
     """Write the predictions of an example."""
     rule = objective.rule
@@ -103,7 +103,7 @@ def learn_scores(
 
 @subkernel
 def learn_decisions(
-    state: Decisions,
+    state: DecisionState,
     objective: Objective,
     scores: Floats,
     probabilities: Floats,
@@ -126,20 +126,20 @@ def settle(cuts: Cuts, objective: Objective, work: Floats) -> None:
 
 
 @kernel
-def settle_alone(state: Decisions, objective: Objective) -> None:
+def settle_alone(state: DecisionState, objective: Objective) -> None:
     """Do the same, for decisions that belong to no tracker."""
     settle(state.cuts, objective, np.empty((3, BINS)))
 
 
 @kernel
-def calibrate(state: Decisions, scores: Floats, out: Floats) -> None:
+def calibrate(state: DecisionState, scores: Floats, out: Floats) -> None:
     """Write the probabilities of examples (examples × labels)."""
     for row in range(len(scores)):
         calibrate_row(state.lines, state.examples, scores[row], out[row])
 
 
 @kernel
-def decide(state: Decisions, objective: Objective, scores: Floats, probabilities: Floats, out: Labels) -> None:
+def decide(state: DecisionState, objective: Objective, scores: Floats, probabilities: Floats, out: Labels) -> None:
     """Write the predictions of examples (examples × labels); NaN is no score."""
     work = np.empty((3, max(BINS, scores.shape[1])))
     for row in range(len(scores)):
@@ -148,7 +148,7 @@ def decide(state: Decisions, objective: Objective, scores: Floats, probabilities
 
 @kernel
 def decide_and_learn(
-    state: Decisions, objective: Objective, scores: Floats, truth: Labels, probabilities: Floats, out: Labels
+    state: DecisionState, objective: Objective, scores: Floats, truth: Labels, probabilities: Floats, out: Labels
 ) -> None:
     """Write the probabilities and predictions of examples, and learn from each of them before the next."""
     work = np.empty((3, max(BINS, scores.shape[1])))

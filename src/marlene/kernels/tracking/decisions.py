@@ -9,7 +9,7 @@ import numpy as np
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.decisions.calibration import calibrate_row
 from marlene.kernels.decisions.cuts import BINS, Cuts
-from marlene.kernels.decisions.decide import Decisions, decide_row, learn_decisions, settle
+from marlene.kernels.decisions.decide import DecisionState, decide_row, learn_decisions, settle
 from marlene.kernels.tracking.state import TARGET
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def cuts_of(streams: Streams, stream: int) -> Cuts:
 
 
 @inlined
-def _decisions(streams: Streams, sets: LabelSets) -> Decisions:
+def _decisions(streams: Streams, sets: LabelSets) -> DecisionState:
     n = streams.labels[TARGET]
-    return Decisions(cuts_of(streams, TARGET), streams.lines[TARGET, :n], sets, streams.examples[TARGET, :n])
+    return DecisionState(cuts_of(streams, TARGET), streams.lines[TARGET, :n], sets, streams.examples[TARGET, :n])
 
 
 @subkernel

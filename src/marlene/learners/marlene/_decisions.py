@@ -16,13 +16,13 @@ from marlene.kernels.decisions.decide import (
     CUTS,
     HALF,
     SUBSET,
+    DecisionState,
     Objective,
     calibrate,
     decide,
     decide_and_learn,
     settle_alone,
 )
-from marlene.kernels.decisions.decide import Decisions as State
 from marlene.kernels.decisions.label_sets import F1, G_MEAN, JACCARD, LARGEST_SET, MOST_SETS, POWERS, LabelSets
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Decisions:
 
     def __init__(self, objective: str | Mapping[str, float] = "mix") -> None:
         self._objective = make_objective(objective)
-        self._state = State(no_cuts(0), np.zeros((0, LINE)), no_sets(), np.zeros((0, 2)))
+        self._state = DecisionState(no_cuts(0), np.zeros((0, LINE)), no_sets(), np.zeros((0, 2)))
 
     @property
     def thresholds(self) -> Floats:
@@ -100,7 +100,7 @@ class Decisions:
             mine[: len(theirs)] = theirs
         lines, examples = np.zeros((n_labels, LINE)), np.zeros((n_labels, 2))
         lines[: n_labels - count], examples[: n_labels - count] = self._state.lines, self._state.examples
-        self._state = State(cuts, lines, self._state.sets, examples)
+        self._state = DecisionState(cuts, lines, self._state.sets, examples)
 
     def probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities of labels (examples × labels)."""
@@ -138,7 +138,7 @@ class Decisions:
         examples = restored_array(state, "examples", np.zeros((n_labels, 2)))
         require(all((array >= 0).all() for array in (*cuts, examples)) and (cuts.cut <= BINS).all(), "the decisions")
         refuse_impossible_sets(sets, n_labels)
-        self._state = State(cuts, lines, sets, examples)
+        self._state = DecisionState(cuts, lines, sets, examples)
 
 
 def threshold_of(cut: Ints) -> Floats:

@@ -12,10 +12,10 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.labels import UNKNOWN
 from marlene.encoders import TextEncoder
-from marlene.streams._assemble import as_matrix_of, say, wanted_kinds
+from marlene.streams._assemble import as_matrix_of, refuse_columns, say, wanted_kinds
 from marlene.streams._bags import BAG, above, bag_entries, bags_of
 from marlene.streams._cells import coded
-from marlene.streams._columns import Part, RawTable, part_of, refuse_identifier, text_options, text_part
+from marlene.streams._columns import ColumnPart, RawTable, part_of, refuse_identifier, text_options, text_part
 from marlene.streams._labels import DROPPED, matching_columns
 from marlene.streams._stream import Feature, Stream, refuse_duplicates
 from marlene.streams._truth import listed_truth, truth_of
@@ -82,13 +82,9 @@ class Columns:
                 self._columns[table.names[i]] = column
             except MarleneError as error:
                 problems.append(str(error))
-        if len(problems) > 1:
-            said = "; ".join(problem.removeprefix(table.source).lstrip(":, ") for problem in problems)
-            raise MarleneError(f"{table.source}: {len(problems)} columns cannot be used: {said}")
-        if problems:
-            raise MarleneError(problems[0])
+        refuse_columns(table.source, problems)
 
-    def parts(self, table: RawTable) -> list[Part]:
+    def parts(self, table: RawTable) -> list[ColumnPart]:
         """Return the features of all columns, those of bags last; a column that is not in the table is missing."""
         places = {name: i for i, name in enumerate(table.names)}
         parts = [column.part(table, places.get(name)) for name, column in self._columns.items()]
@@ -117,7 +113,7 @@ class _Column:
             self.base, self.kind = "number", wanted or part.features[0].kind
             self.presence = wanted == "binary"
 
-    def part(self, table: RawTable, index: int | None) -> Part:
+    def part(self, table: RawTable, index: int | None) -> ColumnPart:
         if index is None:
             table = replace(table, names=[self.name], column=lambda _: np.full(table.rows, np.nan))
         try:
@@ -135,7 +131,7 @@ class _Column:
         guess, self.guess, self.read = self.guess, "", True
         return part._replace(guess=guess)
 
-    def _part(self, table: RawTable, index: int) -> Part:
+    def _part(self, table: RawTable, index: int) -> ColumnPart:
         if self.base == "text":
             return text_part(table, self.name, coded(table.column(index)), self.encoder)
         part = part_of(table, index, "numeric" if self.base == "number" else self.kind)
@@ -181,7 +177,7 @@ class _Bag:
         self.places[name] = len(self.places)
         return True
 
-    def part(self, table: RawTable, places: Mapping[str, int]) -> Part:
+    def part(self, table: RawTable, places: Mapping[str, int]) -> ColumnPart:
         there = [(places[name], place) for name, place in self.places.items() if name in places]
         starts, columns, values = bag_entries(table, there)
         if self.kind == "binary":
@@ -195,7 +191,7 @@ class _Bag:
                 )
         features = [Feature(name, self.kind) for name in self.places]
         guess, self.guess = self.guess, ""
-        return Part(features, None, starts, columns, values, guess=guess)
+        return ColumnPart(features, None, starts, columns, values, guess=guess)
 
 
 class TableReading:
