@@ -15,7 +15,7 @@ from marlene.kernels.forest import trees as kernels
 from marlene.kernels.forest.state import empty_forest, feature_fields
 from marlene.trees._parameters import MOST_VALUES, RULES, SIZE, as_kinds, kernel_settings
 from marlene.trees._rows import as_rows
-from marlene.trees._rules import feature_use, rules
+from marlene.trees._rules import feature_use, path, rules
 from marlene.trees._storage import compact, expand, grown, lengthened
 
 if TYPE_CHECKING:
@@ -280,6 +280,20 @@ class HoeffdingForest:
         if names is not None and len(names) != len(self.arrays.kind):
             raise MarleneError(f"names: there are {len(names)} for {len(self.arrays.kind)} features")
         return rules(self.arrays, int(self._known([tree])[0]), names)
+
+    def path(self, tree: int, x: Any, names: Sequence[str] | None = None) -> list[str]:  # noqa: ANN401 (array-like)
+        """Return the conditions on the way of an example to its leaf, from the root on.
+
+        Examples
+        --------
+        >>> forest = HoeffdingForest(["numeric"], grace_period=50)
+        >>> tree = forest.add()[0]
+        >>> for i in range(200):
+        ...     forest.learn([tree], [i % 10], int(i % 10 > 4))
+        >>> len(forest.path(tree, [1]))
+        1
+        """
+        return path(self.arrays, int(self._known([tree])[0]), np.asarray(x, np.float64).ravel(), names)
 
     def feature_use(self, tree: int) -> dict[int, int]:
         """Return how many splits of a tree test each feature, the most used first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from marlene.kernels.forest import state as layout
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from marlene._common.arrays import Floats
     from marlene.kernels.forest.state import Forest
 
 
@@ -34,6 +36,32 @@ def feature_use(forest: Forest, tree: int) -> dict[int, int]:
         if forest.node[node, layout.STATE] == layout.IS_SPLIT
     )
     return dict(used.most_common())
+
+
+def path(forest: Forest, tree: int, dense: Floats, names: Sequence[str] | None) -> list[str]:
+    """Return the conditions on the way of an example through a tree, as far as it leads."""
+    node, conditions = int(forest.tree[tree, layout.ROOT]) - 1, []
+    while node >= 0 and forest.node[node, layout.STATE] == layout.IS_SPLIT:
+        row = forest.node[node]
+        branch = _branch(forest, node, float(dense[row[layout.FEATURE]]))
+        child = int(row[layout.CHILDREN]) + branch
+        if branch >= row[layout.BRANCHES] or forest.node[child, layout.STATE] == layout.ABSENT:
+            break
+        conditions.append(_condition(forest, node, branch, names))
+        node = child
+    return conditions
+
+
+def _branch(forest: Forest, node: int, value: float) -> int:
+    """Return the branch that a value takes at a split; see `kernels.forest.trees.branch_of`."""
+    row = forest.node[node]
+    if math.isnan(value):
+        return int(row[layout.HEAVIEST])
+    if row[layout.TEST] == layout.NUMERIC_TEST:
+        return 0 if value <= forest.node_value[node] else 1
+    if row[layout.TEST] == layout.EQUALS_TEST:
+        return 0 if value == forest.node_value[node] else 1
+    return int(value)
 
 
 def _walk(forest: Forest, tree: int, names: Sequence[str] | None) -> Iterator[tuple[int, list[str]]]:

@@ -238,7 +238,8 @@ class BRPWMarlene(BRMarlene):
         column = self._pair_ensemble.target.column
         if (given, label) not in column:
             raise MarleneError(f"the pair ({given!r}, {label!r}) is not modelled")
-        return self._pair_ensemble.explain(column[given, label])
+        rows = self._pair_ensemble.explain(column[given, label])
+        return [{name: value for name, value in row.items() if name != "member"} for row in rows]
 
     def explain_one(self, x: dict[Hashable, Any]) -> dict[Hashable, dict[Hashable, tuple[float, float]]]:
         """Return for every target label the votes on an example: of BR-MARLENE (key None), and given each other label.

@@ -12,6 +12,7 @@ from marlene.kernels.ensemble.state import Batch, Voters, Watch
 from marlene.learners.marlene._members import new_work, with_own_votes
 from marlene.learners.marlene._roster import Roster
 from marlene.learners.marlene._tasks import NONE, StreamTasks
+from marlene.trees import HoeffdingForest
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Codes, Floats, Ints, Labels
@@ -172,6 +173,7 @@ class Ensemble(Roster):
             if origin is not None:
                 rows.append(
                     {
+                        "member": h,
                         "stream": origin.stream,
                         "label": origin.label,
                         "concept": origin.number,
@@ -182,3 +184,18 @@ class Ensemble(Roster):
                     }
                 )
         return rows
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether the sub-classifiers are trees."""
+        return isinstance(self.classifiers.bank, HoeffdingForest)
+
+    def feature_use(self, member: int) -> dict[int, int]:
+        """Return how many splits of a member's tree test each feature, the most used first."""
+        found: dict[int, int] = self.classifiers.bank.feature_use(int(self.members.classifier[member]))
+        return found
+
+    def path(self, member: int, dense: Floats, names: list[str]) -> list[str]:
+        """Return the conditions on the way of an example through a member's tree."""
+        found: list[str] = self.classifiers.bank.path(int(self.members.classifier[member]), dense, names)
+        return found

@@ -102,18 +102,57 @@ class EnsembleLearner(SavedLearner):
         """Return for every target label the weight share of sub-classifiers not trained on it; 0 without weight."""
         return {label: float(self._ensemble.source_share(task)) for task, label in enumerate(self._labels(None))}
 
-    def explain(self, label: Hashable) -> list[dict[str, Any]]:
+    def explain(self, label: Hashable, most: int = 5) -> list[dict[str, Any]]:
         """Return which sub-classifiers carry the vote on a target label, the heaviest first.
 
         Each comes with its stream (None: the target), label, concept number from 0, weight, share of all weight,
-        positive and negative predictive value.
+        positive and negative predictive value. A tree also tells its `features`: how many of its splits test each, at
+        most `most`.
         """
         rows: list[dict[str, Any]] = self._ensemble.explain(self._target_task(label))
+        names = list(self._space.column)
+        for row in rows:
+            member = row.pop("member")
+            if most and self._ensemble.has_trees:
+                used = self._ensemble.feature_use(member)
+                row["features"] = {str(names[feature]): used[feature] for feature in list(used)[:most]}
         return sorted(rows, key=lambda row: -row["share"])
+
+    def explain_one(self, x: dict[Hashable, Any]) -> dict[Hashable, Any]:
+        """Return for every target label what is said of an example, and the path to that.
+
+        `probability` is P(label). `path` is the way of the example through the tree with the most weight: the
+        conditions that it meets, from the root on; the classifiers in the leaves do the rest. `stream` and `label` are
+        those that the tree was trained on. Without trees there is no path.
+
+        Examples
+        --------
+        >>> from marlene import BRMarlene
+        >>> model = BRMarlene(features="numeric")
+        >>> for i in range(400):
+        ...     model.learn_one({"age": i % 10}, {"old": i % 10 > 4})
+        >>> [condition.split()[0] for condition in model.explain_one({"age": 9})["old"]["path"]]
+        ['age']
+        """
+        rows = self._space.rows_of_dicts([x], learning=False)[0]
+        scores = self._scores(rows)[0]
+        dense = np.zeros(len(self._space))
+        dense[rows.indices] = rows.values
+        names = [str(name) for name in self._space.column]
+        found: dict[Hashable, Any] = {}
+        for task, label in enumerate(self._labels(None)):
+            said: dict[str, Any] = {"probability": 0.5 if np.isnan(scores[task]) else float(scores[task])}
+            voters = self._ensemble.explain(task)
+            if voters and self._ensemble.has_trees:
+                heaviest = max(voters, key=lambda row: row["share"])
+                said |= {name: heaviest[name] for name in ("stream", "label")}
+                said["path"] = self._ensemble.path(heaviest["member"], dense, names)
+            found[label] = said
+        return found
 
     def transfer_matrix(self) -> dict[Hashable, dict[Source, float]]:
         """Return for every target label the share of its weight that each (stream, label) has."""
-        return {label: shares_by_giver(self.explain(label)) for label in self._labels(None)}
+        return {label: shares_by_giver(self.explain(label, most=0)) for label in self._labels(None)}
 
     def concepts(self, stream: str | None = None) -> dict[Hashable, list[int]]:
         """Return for every label of a stream the numbers of the examples at which it drifted."""

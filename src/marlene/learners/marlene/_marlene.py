@@ -16,6 +16,7 @@ from marlene.learners._saved import SavedLearner
 from marlene.learners.input._frames import like_input
 from marlene.learners.marlene._decisions import make_objective
 from marlene.learners.marlene._givers import shares_by_giver
+from marlene.learners.marlene._terms import Terms, entries_of, input_names, latest, spoken
 from marlene.learners.marlene._tracker import Tracker
 from marlene.learners.marlene._tracker_layout import OWN, WARM
 from marlene.learners.marlene._tracker_state import restore_tracker, tracker_state
@@ -23,9 +24,10 @@ from marlene.learners.marlene._tracker_state import restore_tracker, tracker_sta
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from marlene._common.arrays import Array, Arrays, Floats, Labels
+    from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
     from marlene.learners.marlene._givers import Source
+    from marlene.learners.marlene._terms import Voter
 
 
 ALL, MIXED = "all", MixedBank.name
@@ -175,29 +177,113 @@ class Marlene(SavedLearner):
             raise MarleneError(f"there is no stream {stream!r}")
         return self._tracker.column[self._tracker.names.index(stream)]
 
-    def explain(self, label: Hashable) -> list[dict[str, Any]]:
+    def explain(self, label: Hashable, most: int = 5) -> list[dict[str, Any]]:
         """Return which classifiers vote on a target label, the heaviest first.
 
         Each comes with its base, its role ("own", "young", "snapshot", "source", or "inherited" from a source), the
-        stream (None: the target) and label it was trained on, and its share of the weight.
+        stream (None: the target) and label it was trained on, and its share of the weight. Naive Bayes and linear
+        classifiers also tell which features spoke most `for` and `against` the label in the latest examples, at most
+        `most` of each, with their log odds; see `telling_features`.
         """
-        known = self._known_labels(None)
-        if label not in known:
-            raise MarleneError(f"there is no target label {label!r}")
+        column = self._target_column(label)
         tracker, names = self._tracker, {bank.which: bank.name for bank in self._tracker.banks}
-        voices, rows = tracker.voices(known[label]), []
-        for kind, place, share in tracker.shares(known[label]):
+        voices, rows = tracker.voices(column), []
+        leaders = tracker.leaders(column)
+        spoke = self._spoken([(column, [(kind, h, 1.0)]) for kind, h, _ in leaders], most) if most else []
+        for number, (kind, h, share) in enumerate(leaders):
+            place = tracker.place(h)
             of = tracker.labels[0 if place.role == WARM else place.stream][place.label]
-            found = {"base": names[kind], "role": place.role, "stream": tracker.names[place.stream], "label": of}
+            found: dict[str, Any] = {"base": names[kind], "role": place.role, "label": of}
+            found["stream"] = tracker.names[place.stream]
+            found |= spoke[number] if spoke else {}
             rows.append(found | {"share": share * voices[kind]})
         if tracker.neighbours:
             found = {"base": Neighbours.name, "role": OWN, "stream": None, "label": label}
             rows.append(found | {"share": voices[NEIGHBOURS]})
         return sorted(rows, key=lambda row: -row["share"])
 
+    def explain_one(self, x: dict[Hashable, Any], most: int = 10) -> dict[Hashable, dict[str, Any]]:
+        """Return for every target label what is said of an example, and by which of its features.
+
+        `score` and `threshold` are those of `score_one` and `thresholds`, `probability` and `predicted` what
+        `predict_proba_one` and `predict_one` return. `features` are the log odds that the features of the example add,
+        the greatest first, at most `most`: positive ones speak for the label. They are a mean over the naive Bayes and
+        linear classifiers that vote; a missing value says nothing, and neighbours have no terms.
+
+        Examples
+        --------
+        >>> model = Marlene()
+        >>> for i in range(60):
+        ...     model.learn_one({"late": i % 2, "old": i % 3 == 0}, {"refund": i % 2 == 1})
+        >>> next(iter(model.explain_one({"late": 1, "old": True})["refund"]["features"]))
+        'late'
+        """
+        rows = self._space.rows_of_dicts([x], learning=False)[0]
+        scores = self._scores(rows)
+        said = self._calibrate(scores)[0].tolist(), self._decide(scores)[0].tolist(), list(self.thresholds().values())
+        tracker = self._tracker
+        entries = entries_of(self._tracker.bank.inputs(self._tracker.values.swapped(rows)))
+        found, spoken_by = {}, Terms(tracker.model(), entries)
+        for q, label in enumerate(self._labels(None)):
+            spoke = spoken_by.of(self._voters(q))
+            best = np.argsort(-np.abs(spoke), kind="stable")[:most]
+            best = best[spoke[best] != 0]
+            told = {"score": float(scores[0, q]), "threshold": said[2][q]}
+            told |= {"probability": said[0][q], "predicted": bool(said[1][q])}
+            found[label] = told | {"features": self._named(entries.slot[best], spoke[best])}
+        return found
+
+    def telling_features(
+        self, labels: Sequence[Hashable] | None = None, most: int = 5
+    ) -> dict[Hashable, dict[str, dict[str, float]]]:
+        """Return which features spoke most `for` and `against` target labels, by default all, in the latest examples.
+
+        Features that speak for it are those that add most to its positive examples on average, in log odds; those
+        against it take most from its negative ones. Empty if `base` has no neighbours: these keep the latest examples.
+
+        Examples
+        --------
+        >>> model = Marlene()
+        >>> for i in range(60):
+        ...     model.learn_one({"late": i % 2 == 1, "paid": i % 2 == 0}, {"refund": i % 2 == 1})
+        >>> said = model.telling_features()["refund"]
+        >>> list(said["for"]), list(said["against"])
+        (['late'], ['paid'])
+        """
+        wanted = self._labels(None) if labels is None else list(labels)
+        columns = [self._target_column(label) for label in wanted]
+        found = self._spoken([(column, self._voters(column)) for column in columns], most)
+        return dict(zip(wanted, found, strict=True))
+
+    def _spoken(self, asked: Sequence[tuple[int, list[Voter]]], most: int) -> list[dict[str, dict[str, float]]]:
+        """Return for target labels, each with voters, the features that spoke most for and against them."""
+        if self._tracker.neighbours is None:
+            return [{"for": {}, "against": {}} for _ in asked]
+        model = self._tracker.model()
+        entries, truth = latest(model)
+        by, found = Terms(model, entries), []
+        for column, voters in asked:
+            spoke = spoken(by.of(voters), entries, truth[:, column], most)
+            found.append({word: self._named(*one) for word, one in zip(("for", "against"), spoke, strict=True)})
+        return found
+
+    def _target_column(self, label: Hashable) -> int:
+        known = self._known_labels(None)
+        if label not in known:
+            raise MarleneError(f"there is no target label {label!r}")
+        return known[label]
+
+    def _voters(self, column: int) -> list[Voter]:
+        """Return all classifiers that vote on a target label, with their shares of the vote."""
+        voices = self._tracker.voices(column)
+        return [(kind, h, share * voices[kind]) for kind, h, share in self._tracker.leaders(column)]
+
+    def _named(self, slots: Ints, spoke: Floats) -> dict[str, float]:
+        return dict(zip(input_names(self._tracker, self._space, slots), spoke.tolist(), strict=True))
+
     def transfer_matrix(self) -> dict[Hashable, dict[Source, float]]:
         """Return for every target label the share of its weight that each (stream, label) has."""
-        return {label: shares_by_giver(self.explain(label)) for label in self._labels(None)}
+        return {label: shares_by_giver(self.explain(label, most=0)) for label in self._labels(None)}
 
     def swr(self) -> dict[Hashable, float]:
         """Return for every target label the weight share of classifiers of other labels and streams."""

@@ -151,18 +151,18 @@ class Tracker(TrackerLayout):
             self.neighbours.forget_label(label)
         self.events.append(Event(int(self._streams.seen[0]), label, -1, None))
 
-    def shares(self, label: int) -> list[tuple[int, Place, float]]:
-        """Return the kind, the place and the share of the weight of all that vote on a target label."""
+    def leaders(self, label: int) -> list[tuple[int, int, float]]:
+        """Return the kind, the column and the share of the weight of all that vote on a target label."""
         weights = self._weights
         return [
-            (
-                bank.which,
-                self.place(int(weights.leader[bank.which, label, j])),
-                float(weights.share[bank.which, label, j]),
-            )
+            (bank.which, int(weights.leader[bank.which, label, j]), float(weights.share[bank.which, label, j]))
             for bank in self.banks
             for j in range(int(weights.leaders[bank.which, label]))
         ]
+
+    def shares(self, label: int) -> list[tuple[int, Place, float]]:
+        """Return the kind, the place and the share of the weight of all that vote on a target label."""
+        return [(kind, self.place(column), share) for kind, column, share in self.leaders(label)]
 
     def voices(self, label: int) -> dict[int, float]:
         """Return how much each kind, and the neighbours, count in the vote on a target label."""
