@@ -1,16 +1,19 @@
 """What all tests stand on.
 
-Tests that need the paper's data sets or the recorded traces run where a variable says where those are. Terminal and
-colours are the same wherever the tests run.
+Tests that need the paper's data sets or the recorded traces run where a variable says where those are, and tests that
+look at pages where there is a browser. Terminal and colours are the same wherever the tests run.
 """
 
+import importlib.util
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-NEEDS = {"data": "MARLENE_DATA", "golden": "MARLENE_GOLDEN"}
+NEEDS = {"data": "MARLENE_DATA", "golden": "MARLENE_GOLDEN", "browser": "chromium"}
+"""What marked tests need: a variable, or Chromium with its driver and selenium."""
 RAN = dict.fromkeys(NEEDS, 0)
 # What rich, typer and click read to learn of a terminal and its colours, and what they are told instead.
 OF_TERMINALS = (
@@ -23,8 +26,15 @@ settings.register_profile("marlene", deadline=None, suppress_health_check=[Healt
 settings.load_profile("marlene")
 
 
+def is_there(name):
+    if name == "browser":
+        programs = all(shutil.which(program) for program in ("chromium", "chromedriver"))
+        return programs and importlib.util.find_spec("selenium") is not None
+    return bool(os.environ.get(NEEDS[name]))
+
+
 def pytest_collection_modifyitems(config, items):
-    absent = {name for name, variable in NEEDS.items() if not os.environ.get(variable)}
+    absent = {name for name in NEEDS if not is_there(name)}
     dropped = [item for item in items if any(item.get_closest_marker(name) for name in absent)]
     if dropped:
         config.hook.pytest_deselected(items=dropped)
@@ -38,9 +48,9 @@ def pytest_runtest_logreport(report):
 
 
 def pytest_terminal_summary(terminalreporter):
-    absent = [variable for variable in NEEDS.values() if not os.environ.get(variable)]
+    absent = [needed for name, needed in NEEDS.items() if not is_there(name)]
     if absent:
-        terminalreporter.write_line(f"deselected the tests that need {' or '.join(absent)}, which is not set")
+        terminalreporter.write_line(f"deselected the tests that need {' or '.join(absent)}: not here, or not set")
     terminalreporter.write_line(", ".join(f"{RAN[name]} tests used {NEEDS[name]}" for name in NEEDS))
 
 

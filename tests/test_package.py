@@ -69,7 +69,11 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     packed = {name for name in names if not name.startswith(f"marlene-{marlene.__version__}.dist-info/")}
-    kept = [path for suffix in ("py", "csv", "toml", "mplstyle") for path in (ROOT / "src").rglob(f"*.{suffix}")]
+    kept = [
+        path
+        for suffix in ("py", "csv", "toml", "mplstyle", "css", "js", "gz", "txt")
+        for path in (ROOT / "src").rglob(f"*.{suffix}")
+    ]
     assert packed == {path.relative_to(ROOT / "src").as_posix() for path in kept} | {"marlene/py.typed"}
 
 

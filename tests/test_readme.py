@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 
 from marlene.cli._app import app
+from marlene.evaluation import prequential
 from marlene.experiments import reproduce
+from marlene.learners import Majority
 from marlene.streams import load
 from tests.cli.commands import caller
 
@@ -29,7 +31,7 @@ SMALLER = {
     "generate yeast": ["--limit", "200"],
 }
 GRID = "[[streams]]\nload = 'yeast'\nlimit = 60\n[[methods]]\nname = 'majority'\n"
-WRITTEN = ("--out", "--predictions", "--checkpoint")
+WRITTEN = ("--out", "--predictions", "--checkpoint", "--report")
 
 
 @pytest.fixture
@@ -48,6 +50,7 @@ def folder(tmp_path, monkeypatch):
         encoding="utf-8",
     )
     (tmp_path / "grid.toml").write_text(GRID, encoding="utf-8")
+    prequential(Majority(), load("yeast", limit=50)).save(tmp_path / "run-1")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

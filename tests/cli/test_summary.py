@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from marlene import BRMarlene
-from marlene.cli._report import MOST, print_insight, print_next
+from marlene.cli._summary import MOST, print_insight, print_next
 from tests.cli.commands import caller
 from tests.cli.test_process import on_a_terminal
 

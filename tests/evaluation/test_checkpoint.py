@@ -217,8 +217,8 @@ def test_the_checkpoint_of_another_version_is_refused(path, monkeypatch):
         patch.setattr(_checkpoint, "sources_hash", lambda: "other")
         with pytest.raises(MarleneError, match="differs in the version of the program"):
             prequential(model(), drifting(), checkpoint=path)
-    monkeypatch.setattr(_checkpoint, "VERSION", 4)
-    with pytest.raises(MarleneError, match="version 3 of the format, this program reads version 4"):
+    monkeypatch.setattr(_checkpoint, "VERSION", 5)
+    with pytest.raises(MarleneError, match="version 4 of the format, this program reads version 5"):
         prequential(model(), drifting(), checkpoint=path)
 
 

@@ -102,7 +102,7 @@ def test_without_probabilities_there_is_no_calibration():
     result = prequential(LastLabels(), numbered(50))
     assert np.isnan(result.calibration_error())
     assert not result.reliability.any()
-    assert result.report()["calibration"][0]["predictions"] == 0
+    assert result.as_dict()["calibration"][0]["predictions"] == 0
 
 
 def test_one_example_is_not_scored():

@@ -67,7 +67,7 @@ def test_what_is_loaded_is_what_was_saved(stream, start, seed):
     for name in TRACES:
         assert getattr(loaded, name).dtype == getattr(result, name).dtype
         np.testing.assert_array_equal(getattr(loaded, name), getattr(result, name))
-    assert dump_json(loaded.report()) == dump_json(result.report())
+    assert dump_json(loaded.as_dict()) == dump_json(result.as_dict())
 
 
 @pytest.mark.parametrize("name", ["run", "run.json", "run.npz", "v1.2", "a.b.c", "été 1", "run."])
@@ -84,7 +84,7 @@ def test_scores_that_are_not_numbers(tmp_path):
     result.save(tmp_path / "run")
     assert json.loads((tmp_path / "run.json").read_text())["scores"]["macro_gmean"] is None
     assert np.isnan(PrequentialResult.load(tmp_path / "run").macro_gmean)
-    assert json.loads(dump_json(result.report()))["macro_gmean"] is None
+    assert json.loads(dump_json(result.as_dict()))["macro_gmean"] is None
 
 
 def test_equality(result):
@@ -96,9 +96,9 @@ def test_equality(result):
 
 
 def test_the_report_has_the_agreed_keys(result):
-    report = result.report()
+    report = result.as_dict()
     assert list(report) == DETAILED_KEYS
-    assert list(result.report(details=False)) == JSON_KEYS
+    assert list(result.as_dict(details=False)) == JSON_KEYS
     assert (report["examples"], report["labels"], report["features"]) == (50, 2, 1)
     assert report["macro_gmean"] == result.macro_gmean
 
@@ -172,8 +172,12 @@ def test_fields_that_are_absent_or_wrong(saved, change):
 
 def test_arrays_of_something_else(saved, result):
     arrays = {name: getattr(result, name) for name in TRACES}
+    arrays |= {f"history.{name}": array for name, array in result.history.arrays().items()}
     for other in (
         {"steps": result.steps},
+        {name: array for name, array in arrays.items() if name != "history.counts"},
+        arrays | {"history.counts": result.history.counts[:, 1:]},
+        arrays | {"history.helps": np.full((1, 4), 9.0)},
         arrays | {"steps": result.steps[:, :3]},
         arrays | {"pred": result.pred[1:]},
         arrays | {"confusion": result.confusion[1:]},

@@ -23,6 +23,7 @@ from marlene.cli._grid import grid
 from marlene.cli._inspect import inspect
 from marlene.cli._interrupts import INTERRUPTED, SAID
 from marlene.cli._methods import methods
+from marlene.cli._report import report
 from marlene.cli._reproduce import reproduce
 from marlene.cli._run import run
 
@@ -48,7 +49,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, inspect, compare, datasets, methods, generate, grid, reproduce):
+for command in (run, inspect, compare, datasets, methods, generate, grid, report, reproduce):
     app.command()(command)
 
 

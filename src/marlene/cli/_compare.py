@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
+from pathlib import Path  # noqa: TC003 (typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,9 +26,12 @@ from marlene.cli._options import (
     SeparatorOption,
     column_choices,
 )
+from marlene.cli._report import print_written
+from marlene.cli._run import refuse_unwritable
 from marlene.evaluation._measures import MEASURES
 from marlene.evaluation._result import REPORTED, dump_json
 from marlene.experiments import Grid, ResultStore, Run, run_grid
+from marlene.experiments._report import compare_store
 from marlene.experiments._store import DONE
 from marlene.learners import METHODS, create
 
@@ -54,11 +58,16 @@ def compare(
     limit: LimitOption = None,
     lazy: LazyOption = False,
     json: JsonOption = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page with pictures of the runs side by side to this HTML file.")
+    ] = None,
 ) -> None:
     """Run methods on streams, each with several seeds, and print a table for every stream.
 
     Results are in a temporary folder until they are printed; `marlene grid` keeps them.
     """
+    if report is not None:
+        refuse_unwritable("--report", report)
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if not names:
         raise MarleneError("--methods names none")
@@ -76,12 +85,17 @@ def compare(
                 run_grid(grid, folder, jobs=jobs, measure=True, watch=watch)
         except KeyboardInterrupt:
             interrupted = True
-        kept = {row["key"]: row for row in ResultStore(folder).rows()}
+        store = ResultStore(folder)
+        kept = {row["key"]: row for row in store.rows()}
+        if report is not None and any(row["status"] == DONE for row in kept.values()):
+            compare_store(store).write(report)
     rows = [kept[run.key] for run in grid.runs() if run.key in kept]
     if json:
         print(dump_json(as_json(rows)))
     else:
         print_tables(Console(), grid.runs(), rows)
+        if report is not None and any(row["status"] == DONE for row in rows):
+            print_written(report)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     if any(row["status"] != DONE for row in rows):

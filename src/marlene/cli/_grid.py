@@ -21,7 +21,7 @@ from rich.text import Text
 
 from marlene._common.errors import MarleneError
 from marlene.cli._interrupts import INTERRUPTED
-from marlene.cli._report import print_plainly
+from marlene.cli._summary import print_plainly
 from marlene.experiments import Grid, run_grid
 from marlene.experiments._store import DONE, number
 

@@ -27,7 +27,7 @@ from marlene.cli._options import (
     label_choice,
     load_stream,
 )
-from marlene.cli._report import print_plainly
+from marlene.cli._summary import print_plainly
 from marlene.evaluation._result import dump_json
 from marlene.metrics import (
     co_occurrence,

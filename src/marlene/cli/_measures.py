@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from marlene.cli._report import print_plainly, short_name
+from marlene.cli._summary import print_plainly, short_name
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -32,7 +32,8 @@ from marlene.cli._options import (
     open_stream,
 )
 from marlene.cli._progress import run_progress
-from marlene.cli._report import print_insight, print_next, print_scores
+from marlene.cli._report import print_written
+from marlene.cli._summary import print_insight, print_next, print_scores
 from marlene.evaluation import prequential
 from marlene.evaluation._measures import FADING
 from marlene.evaluation._prequential import load_kernels
@@ -43,7 +44,7 @@ from marlene.learners._methods import DEFAULT_METHOD, RIVER
 from marlene.streams import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from marlene.streams import LazyStream
 
@@ -93,6 +94,9 @@ def run(
     checkpoint: Annotated[
         Path | None, typer.Option(help="Save the state to this file; resume from it if it exists.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page with pictures of the run to this HTML file.")
+    ] = None,
     every: Annotated[
         int | None, typer.Option(min=1, help="Write the checkpoint every N examples; default about every 10 s.")
     ] = None,
@@ -100,9 +104,9 @@ def run(
     """Test-then-train a method over a stream and print its G-Means and other measures."""
     if every is not None and checkpoint is None:
         raise MarleneError("--every says how often a checkpoint is written: it needs --checkpoint FILE")
-    for option, path in (("--predictions", predictions), ("--checkpoint", checkpoint)):
+    for option, path in (("--predictions", predictions), ("--checkpoint", checkpoint), ("--report", report)):
         if path is not None:
-            _refuse_unwritable(option, path)
+            refuse_unwritable(option, path)
     if drift is not None and method in METHODS and "drift" not in METHODS[method].options:
         raise MarleneError(f"--drift {drift}: the method {method} has no drift detector to choose")
     model = create(method, seed, drift=drift, **_parsed(settings or []))
@@ -121,13 +125,11 @@ def run(
         result = prequential(model, target, callbacks=[show], **given)
     result = replace(result, base_rss_mb=base, cpu_seconds=before + result.cpu_seconds)
     try:
-        if predictions is not None:
-            result.save_predictions(predictions)
-    except OSError as error:
-        raise MarleneError(f"--predictions {predictions}: {error.strerror}") from error
+        _write("--predictions", predictions, result.save_predictions)
+        _write("--report", report, result.report)
     finally:
         if json:
-            print(dump_json(result.report()))
+            print(dump_json(result.as_dict()))
         else:
             console = Console()
             comparable = (limit, window, start, delay, source) == (None, None, None, 0, None) and not result.stopped
@@ -147,8 +149,19 @@ def run(
                 named += ["--lazy"] * lazy
                 learnt = [word for name in source or [] for word in ("--source", name)]
                 print_next(console, method, ["marlene", "run", stream, *named, *learnt], bool(published))
+            if report is not None:
+                print_written(report)
     if result.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def _write(option: str, path: Path | None, write: Callable[[Path], None]) -> None:
+    """Write a file, if one was asked for."""
+    try:
+        if path is not None:
+            write(path)
+    except OSError as error:
+        raise MarleneError(f"{option} {path}: {error.strerror}") from error
 
 
 @contextlib.contextmanager
@@ -185,7 +198,7 @@ def _refuse_predictions(target: Stream | LazyStream, predictions: Path | None) -
         raise MarleneError("--predictions: of a stream that is read part by part, predictions are not kept")
 
 
-def _refuse_unwritable(option: str, path: Path) -> None:
+def refuse_unwritable(option: str, path: Path) -> None:
     """Refuse, before the run, a file that could not be written after it."""
     folder = path.absolute().parent
     if not folder.is_dir():

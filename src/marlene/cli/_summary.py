@@ -1,4 +1,4 @@
-"""The report of `marlene run`: scores, which labels help which, drifts, and what to try next."""
+"""The summary that `marlene run` prints: scores, which labels help which, drifts, and what to try next."""
 
 from __future__ import annotations
 

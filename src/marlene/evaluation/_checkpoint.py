@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 FILE_TYPE = "marlene-checkpoint"
-VERSION = 3
+VERSION = 4
 SECONDS_BETWEEN = 10.0
 # Learn at least this many times as long as the last write took: writing then costs at most a twentieth of a run.
 TIMES_A_WRITE = 20

@@ -11,6 +11,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
 from marlene.evaluation._checkpoint import Checkpoint
 from marlene.evaluation._measures import FADING, Measures
+from marlene.evaluation._recorder import Recorder
 from marlene.evaluation._result import PrequentialResult
 from marlene.evaluation._run import PrequentialRun
 from marlene.metrics import Calibration, Scores
@@ -46,6 +47,7 @@ def prequential(
     sources: Sequence[AnyStream] = (),
     checkpoint: AnyPath | None = None,
     every: int | None = None,
+    history: bool = True,
 ) -> PrequentialResult:
     """Predict and then learn every example of a stream, and score the predictions as the paper does (section VI-C).
 
@@ -82,6 +84,8 @@ def prequential(
     every
         Write the checkpoint after every so many examples. Default: after about 10 s of learning, less often if
         writing takes long; and at the end.
+    history
+        Whether to note what the run is like over time, for `PrequentialResult.report`.
 
     Returns
     -------
@@ -108,12 +112,14 @@ def prequential(
         raise MarleneError(f"{method} does not learn from other streams, so it cannot be given sources")
     after = (window if n is None else n // 10) if after is None else whole_number(after, "after", 0)
     measures = Measures(len(stream.labels), fading, after)
-    run = PrequentialRun(model, stream, measures, window, start, delay, every)
+    recorder = Recorder(len(stream.labels), n, start) if history else None
+    run = PrequentialRun(model, stream, measures, window, start, delay, every, recorder)
     saved = None
     settings: dict[str, Any] = {"method": method, "seed": seed, "window": window, "start": start, "delay": delay}
     settings |= {"fading": measures.fading, "after": after}
+    noted = {"history": history}
     if checkpoint is not None:
-        saved = Checkpoint(checkpoint, every, model, run, sources, settings)
+        saved = Checkpoint(checkpoint, every, model, run, sources, settings | noted)
     load_kernels(model)
     base = memory_mb()
     run.begin()
@@ -126,6 +132,7 @@ def prequential(
     run.score()
     tell_counts: Any = getattr(model, "counts", None)
     counts = tell_counts() if callable(tell_counts) else {}
+    drifts = stream.drifts if isinstance(stream, Stream) else {}
     return PrequentialResult(
         stream=stream.name,
         examples=run.done,
@@ -137,6 +144,7 @@ def prequential(
         models=int(counts.get("models", 0)),
         drifts=int(counts.get("drifts", 0)),
         base_rss_mb=base,
+        history=None if recorder is None else recorder.history(model, run.labels, drifts, run.done, run.learn_seconds),
         **settings,
         **run.costs(),
         **run.traces(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,11 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.files import atomic_write
-from marlene._common.states import restore_file, save_state
+from marlene._common.states import arrays_under, restore_file, save_state, with_prefix
 from marlene.evaluation._measures import MEASURES, label_rows
 from marlene.metrics import SCORES, TRACE, Calibration
 from marlene.metrics._calibration import BINS
+from marlene.report import History, run_page
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from marlene._common.files import AnyPath
 
 FILE_TYPE = "marlene-prequential-result"
-VERSION = 3
+VERSION = 4
+HISTORY = "history"
 TRACES = ("steps", "pred", "proba", "truth", "confusion", "reliability")
 REPORTED = (
     *("stream", "method", "seed", "examples", "labels", "features", *TRACE),
@@ -83,6 +85,8 @@ class PrequentialResult:
     reliability
         Predictions, positives and the sum of probabilities in ten bins of the probability (labels × 10 × 3). All 0 for
         a model that gives no probabilities.
+    history
+        What the run was like over time, if it was recorded.
     """
 
     stream: str
@@ -114,6 +118,7 @@ class PrequentialResult:
     truth: Labels = field(repr=False)
     confusion: Floats = field(repr=False)
     reliability: Floats = field(repr=False)
+    history: History | None = field(default=None, repr=False, compare=False)
 
     def __getattr__(self, name: str) -> float:
         """Return one of the four scores by its name."""
@@ -152,7 +157,7 @@ class PrequentialResult:
             raise MarleneError(f"there is no label {label!r}; known: {', '.join(self.labels)}")
         return None if label is None else self.labels.index(label)
 
-    def report(self, *, details: bool = True) -> dict[str, Any]:
+    def as_dict(self, *, details: bool = True) -> dict[str, Any]:
         """Return the dictionary that `marlene run --json` prints, or without details what a row of a grid has."""
         flat = vars(self) | self.scores | {"labels": len(self.labels), "calibration_error": self.calibration_error()}
         flat |= {name: self.cumulative[name] for name in ("labels_predicted", "labels_true")}
@@ -163,6 +168,10 @@ class PrequentialResult:
         flat |= {"per_label": self.labels_table(), "calibration": curve}
         return {name: flat[name] for name in (*REPORTED, *DETAILS)}
 
+    def report(self, path: AnyPath) -> None:
+        """Write the report of the run: one HTML file, which works offline; see docs/report.md."""
+        run_page(self).write(path)
+
     def save_predictions(self, path: AnyPath) -> None:
         """Write the arrays `pred`, `proba` and `truth` as an npz file."""
         with atomic_write(path) as file:
@@ -170,13 +179,16 @@ class PrequentialResult:
 
     def save(self, path: AnyPath) -> None:
         """Write `path`.npz, and `path`.json: a readable copy of everything but the arrays."""
-        header = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in TRACES}
+        header = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*TRACES, HISTORY)}
         with atomic_write(_beside(path, ".json")) as file:
             # On disk before the npz file replaces an old one: a full disk leaves the old pair.
             file.write(dump_json(header, indent=2).encode())
             file.flush()
             os.fsync(file.fileno())
             arrays = {name: getattr(self, name) for name in TRACES}
+            if self.history is not None:
+                header[HISTORY] = self.history.header()
+                arrays |= with_prefix(self.history.arrays(), f"{HISTORY}.")
             save_state(_beside(path, ".npz"), FILE_TYPE, VERSION, header, arrays)
 
     @classmethod
@@ -184,7 +196,10 @@ class PrequentialResult:
         """Read the npz file that `save` wrote; refuse a foreign or damaged one."""
 
         def restore(header: dict[str, Any], arrays: Arrays) -> PrequentialResult:
-            result = cls(**header | arrays | {"labels": tuple(header["labels"])})
+            labels, told = tuple(header["labels"]), header.pop(HISTORY, None)
+            history = None if told is None else History.of(told, arrays_under(arrays, f"{HISTORY}."), len(labels))
+            traces = {name: array for name, array in arrays.items() if not name.startswith(f"{HISTORY}.")}
+            result = cls(**header | traces | {"labels": labels, HISTORY: history})
             result._refuse_other_shapes()
             return result
 
@@ -208,7 +223,7 @@ class PrequentialResult:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PrequentialResult):
             return NotImplemented
-        mine, theirs = asdict(self), asdict(other)
+        mine, theirs = asdict(replace(self, history=None)), asdict(replace(other, history=None))
         return all(np.array_equal(mine.pop(t), theirs.pop(t), equal_nan=True) for t in TRACES) and (
             dump_json(mine) == dump_json(theirs)
         )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
     from marlene.evaluation._measures import Measures
+    from marlene.evaluation._recorder import Recorder
     from marlene.streams import LazyStream
     from marlene.streams._matrix import Matrix
 
@@ -70,6 +71,8 @@ class PrequentialRun:
         As in `prequential`.
     every
         End a block whenever the number of examples done is a multiple of this.
+    recorder
+        Collects what the run is like over time.
     """
 
     def __init__(
@@ -81,7 +84,9 @@ class PrequentialRun:
         start: int,
         delay: int,
         every: int | None,
+        recorder: Recorder | None = None,
     ) -> None:
+        self.recorder = recorder
         self.stream, self.model = stream, model
         self.lazy = not isinstance(stream, Stream)
         self.learner = as_block_learner(model, stream)
@@ -150,8 +155,9 @@ class PrequentialRun:
         more = len(labels) - self.windowed.n_labels
         self.labels, self.features = labels, features
         if more > 0:
-            for scores in (self.windowed, self.overall, self.measures):
-                scores.add_labels(more)
+            for scores in (self.windowed, self.overall, self.measures, self.recorder):
+                if scores is not None:
+                    scores.add_labels(more)
 
     def _skip(self, end: int) -> None:
         """Check, from part to part, that examples that were learnt before are still the same."""
@@ -211,12 +217,14 @@ class PrequentialRun:
         end = self._first + len(part)
         while self.done < end:
             stop = min(end, self.done + self._size)
-            if self.every is not None:
-                stop = min(stop, self.done + self.every - self.done % self.every)
+            for every in (self.every, None if self.recorder is None else self.recorder.pace):
+                if every is not None:
+                    stop = min(stop, self.done + every - self.done % every)
             rows, before = slice(self.done - self._first, stop - self._first), self.learn_seconds
             X, Y = part.X[rows], part.Y[rows]
             self._record(*self._timed(tested, self.learner, X, Y))
             self._note(X, Y)
+            self._look()
             yield self._progress()
             per_second = len(Y) / max(self.learn_seconds - before, 1e-3)
             self._size = max(1, min(4 * self._size, int(per_second * SECONDS_PER_BLOCK)))
@@ -231,10 +239,15 @@ class PrequentialRun:
             if self.done > self.delay:
                 row = slice(t - self.delay, t - self.delay + 1)
                 self._timed(self.learner.learn_many, part.X[row], part.Y[row])
+            self._look()
             slow = self.learn_seconds - reported > SECONDS_PER_BLOCK
             if slow or self.done % (self.every or BLOCK) == 0 or t + 1 == end:
                 reported = self.learn_seconds
                 yield self._progress()
+
+    def _look(self) -> None:
+        if self.recorder is not None and self.done % self.recorder.pace == 0:
+            self.recorder.look(self.model, self.labels, self.done, self.learn_seconds)
 
     def _timed(self, call: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401
         """Call a function; add its CPU time to that of learning."""
@@ -262,7 +275,11 @@ class PrequentialRun:
         rows = slice(begin - self._first, end - self._first)
         truth, pred = self._part.Y[rows], self.pred[rows]
         given = getattr(self.learner, "gives_probabilities", True)
-        self.measures.update(begin, truth, pred, self.proba[rows] if given else None)
+        part, proba = self._part, self.proba[rows] if given else None
+        self.measures.update(begin, truth, pred, proba)
+        if self.recorder is not None:
+            place = begin - self._first
+            self.recorder.add(begin, truth, pred, proba, lambda row: part.example(place + row))
         if end > max(begin, first):
             later = slice(max(0, first - begin), None)
             self.steps.add(self.windowed.update_many(truth[later], pred[later], trace=True))
@@ -305,6 +322,9 @@ class PrequentialRun:
         for name in ("windowed", "overall"):
             arrays |= with_prefix(getattr(self, name).state(), f"{name}.")
         arrays |= with_prefix(self.measures.state(), "measures.")
+        if self.recorder is not None:
+            position["history"], history = self.recorder.state()
+            arrays |= with_prefix(history, "history.")
         return position | self.costs(), arrays
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
@@ -325,6 +345,8 @@ class PrequentialRun:
                 raise ValueError(f"the {name} scores are those of another run")
             setattr(self, name, scores)
         self.measures.restore(arrays_under(arrays, "measures."))
+        if self.recorder is not None:
+            self.recorder.restore(header["history"], arrays_under(arrays, "history."))
         self._counted = self.resumed = self.done
         self.finished = bool(header["finished"])
         self.learn_seconds, self._earlier_peak = float(header["learn_seconds"]), float(header["peak_rss_mb"])

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 PACKAGES = ("numpy", "scipy", "numba", "river")
 EVALUATED = ("window", "start", "delay", "wall_seconds")
-"""Columns of a row that `PrequentialResult.report` does not have."""
+"""Columns of a row that `PrequentialResult.as_dict` does not have."""
 MEASURED = ("overall", "cumulative", "faded")
 """Measures of a result that have columns of their own: `cumulative_micro_f1` and the like."""
 
@@ -45,7 +45,7 @@ MEASURED = ("overall", "cumulative", "faded")
 def perform(run: Run, *, rows_only: bool = False) -> Outcome:
     """Carry out one run. An error in it becomes part of the outcome.
 
-    With `rows_only`, weights are not recorded and no traces are kept.
+    With `rows_only`, weights are not recorded, and of traces only scores over time and counts of labels are kept.
 
     Examples
     --------
@@ -66,21 +66,22 @@ def perform(run: Run, *, rows_only: bool = False) -> Outcome:
         due = told if run.told and hasattr(model, "signal_drift") else {}
         watched: Any = model if rows_only and not due else Watched(model, target, due)
         settings: Any = run.evaluation
-        result = prequential(watched, target, method=run.method, seed=run.seed, sources=sources, **settings)
+        settings = settings | {"method": run.method, "seed": run.seed, "sources": sources}
+        result = prequential(watched, target, history=False, **settings)
     except Exception as error:  # noqa: BLE001 (a run that fails is recorded, whatever the reason)
         return failed(run, error, started)
     if result.stopped:
         raise KeyboardInterrupt
     row = describe(run, started) | {"status": DONE, "error": None, "traceback": None}
     report = {
-        name: value for name, value in result.report(details=False).items() if name not in {*row, *MEASURED, "stopped"}
+        name: value for name, value in result.as_dict(details=False).items() if name not in {*row, *MEASURED, "stopped"}
     }
     row |= {"name": result.stream} | report | {name: getattr(result, name) for name in EVALUATED}
     for part in MEASURED:
         row |= {f"{part}_{name}": value for name, value in getattr(result, part).items()}
     found = _events(model, 0 if first is None else len(first))
     row |= {"true_drifts": target.drifts, "found_drifts": _found_drifts(found), "inherited": _inherited(found)}
-    return Outcome(row, {} if rows_only else _traces(result, watched))
+    return Outcome(row, _scores(result) if rows_only else _scores(result) | _traces(result, watched))
 
 
 def failed(run: Run, error: BaseException, started: str | None = None) -> Outcome:
@@ -212,9 +213,14 @@ def _inherited(events: dict[str, Any] | None) -> dict[str, list[list[Any]]] | No
     }
 
 
+def _scores(result: PrequentialResult) -> Arrays:
+    """Return the scores over time, and the counts of every label."""
+    return {"steps": result.steps, "confusion": result.confusion, "labels": np.array(result.labels, np.str_)}
+
+
 def _traces(result: PrequentialResult, watched: Watched) -> Arrays:
-    """Return the arrays that figures are drawn from. Probabilities are not kept: they are large."""
-    traces: Arrays = {"steps": result.steps, "pred": result.pred, "truth": result.truth}
+    """Return the further arrays that figures are drawn from. Probabilities are not kept: they are large."""
+    traces: Arrays = {"pred": result.pred, "truth": result.truth}
     if watched.aswr:
         at, values = zip(*watched.aswr, strict=True)
         traces |= {"aswr_at": np.array(at), "aswr": np.array(values)}

@@ -1,0 +1,108 @@
+"""What a run was like over time: plain data for its report, saved with its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from marlene._common.arrays import Array, Arrays, Floats, Ints
+
+ARRAYS = ("counts", "at", "thresholds", "seconds", "memory", "helps", "together")
+PLAIN = ("stride", "examples", "givers", "drifts", "changes", "worst", "voters", "features")
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """What a run was like over time, in at most a few hundred points whatever its length.
+
+    Parameters
+    ----------
+    stride, examples
+        How many examples a bin has, and all examples.
+    counts
+        True positives, false positives, true negatives and false negatives in every bin (bins × labels × 4).
+    at
+        After how many examples the learner was looked at.
+    thresholds
+        The threshold of every label then (points × labels); NaN if there is none.
+    seconds, memory
+        CPU time of learning so far, and memory of the process in MB, at these points.
+    helps
+        Who helped whom: rows of the number of a point, of a label and of a giver, and the giver's share of the weight.
+    together
+        How many examples have both of two labels, for the first labels.
+    givers
+        Stream (None: the target) and label of every giver.
+    drifts
+        The true drifts of every label, if the stream knows them.
+    changes
+        What the learner says of drifts: time, label, and if it knows the stream and label that was inherited from.
+    worst
+        The examples that were predicted worst.
+    voters, features
+        For the most frequent labels: who votes at the end, and which features speak for and against.
+    """
+
+    stride: int
+    examples: int
+    counts: Ints
+    at: Ints
+    thresholds: Floats
+    seconds: Floats
+    memory: Floats
+    helps: Floats
+    together: Floats
+    givers: list[tuple[str | None, str]]
+    drifts: dict[str, list[int]]
+    changes: list[dict[str, Any]]
+    worst: list[dict[str, Any]]
+    voters: dict[str, list[dict[str, Any]]]
+    features: dict[str, dict[str, dict[str, float]]]
+
+    def header(self) -> dict[str, Any]:
+        """Return everything but the arrays, as JSON can hold it."""
+        return {name: getattr(self, name) for name in PLAIN}
+
+    def arrays(self) -> Arrays:
+        """Return the arrays by name."""
+        return {name: getattr(self, name) for name in ARRAYS}
+
+    @classmethod
+    def of(cls, header: Mapping[str, Any], arrays: Mapping[str, Array], n_labels: int) -> History:
+        """Return what `header` and `arrays` gave; refuse other shapes."""
+        given: dict[str, Any] = {name: header[name] for name in PLAIN} | {name: arrays[name] for name in ARRAYS}
+        given["givers"] = [(stream, str(label)) for stream, label in given["givers"]]
+        history = cls(**given)
+        points, k = len(history.at), min(n_labels, len(history.together))
+        shapes = {
+            "counts": (len(history.counts), n_labels, 4),
+            "at": (points,),
+            "thresholds": (points, n_labels),
+            "seconds": (points,),
+            "memory": (points,),
+            "helps": (len(history.helps), 4),
+            "together": (k, k),
+        }
+        for name, shape in shapes.items():
+            if getattr(history, name).shape != shape:
+                raise ValueError(f"history: {name} has shape {getattr(history, name).shape}, expected {shape}")
+        limits = (points, n_labels, len(history.givers))
+        if len(history.helps) and (history.helps[:, :3] >= limits).any():
+            raise ValueError("history: helps names what there is not")
+        return history
+
+    def ends(self) -> Ints:
+        """Return after how many examples each bin ended."""
+        return np.minimum(self.stride * np.arange(1, len(self.counts) + 1), self.examples)
+
+    def windowed(self, window: int) -> Floats:
+        """Return the counts over the latest `window` examples at the end of every bin, as near as bins allow."""
+        width = max(1, round(window / self.stride))
+        sums = np.cumsum(self.counts, axis=0, dtype=np.float64)
+        sums[width:] -= sums[:-width].copy()
+        return sums
