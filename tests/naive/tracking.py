@@ -221,6 +221,14 @@ class Tracker:
                 for k in self.make:
                     self.weights[k, q].fill(self.pool, self.stays(q))
                 self.began[q] = self.first_weights(q)
+        if self.neighbours and self.slots:
+            self.neighbours.adopt(self.translated)
+
+    def translated(self, s, truth):
+        """Return what the labels of a source that are trusted tell of the target's labels of the same names."""
+        trusted, labels = self.trusted([s]), [self.same(s, q) for q in range(len(self.began))]
+        labels = [label if (s, label) in trusted else None for label in labels]
+        return [-1 if label is None or label >= len(truth) else truth[label] for label in labels]
 
     def first_weights(self, q):
         """Give the candidates of a label their first weights; return how it begins."""
@@ -266,6 +274,8 @@ class Tracker:
         stream.seen += 1
         if max(truth, default=-1) < 0:
             return
+        if self.neighbours and self.slots and self.streams[TARGET].seen == 0:
+            self.neighbours.remember(row, list(truth), w, s, stream.scales)
         stream.scales.observe(row)
         stream.known |= row.keys()
         for (k, q), score in odds.items():

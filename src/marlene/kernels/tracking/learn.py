@@ -270,7 +270,7 @@ def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
     rooms, growth, streams = model.rooms, model.growth, model.streams
     if model.kinds.voices[NEIGHBOURS]:
         importance = model.scratch.importance[0]
-        remember(model.kinds.window, scales_of(rooms, TARGET), rows, row, truth, importance)
+        remember(model.kinds.window, scales_of(rooms, TARGET), rows, row, truth, importance, TARGET)
     for room in range(len(rooms.first) - 1):
         observe_row(scales_of(rooms, room), rows, row)
         _train(model, TARGET, room, rooms.first[room], rows, row, truth)
@@ -293,7 +293,10 @@ def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
 
 @subkernel
 def _learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, truth: Labels) -> None:
-    observe_row(scales_of(model.rooms, stream), rows, row)
+    scales, importance = scales_of(model.rooms, stream), model.scratch.importance[0]
+    if model.kinds.voices[NEIGHBOURS] and len(model.growth.alive) > 0 and model.streams.seen[TARGET] == 0:
+        remember(model.kinds.window, scales, rows, row, truth, importance, stream)
+    observe_row(scales, rows, row)
     for j in range(rows.starts[row], rows.starts[row + 1]):
         model.rooms.scales.known[stream, rows.indices[j]] = True
     _train(model, stream, stream, first, rows, row, truth)

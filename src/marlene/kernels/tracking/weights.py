@@ -44,7 +44,7 @@ TEMPER = 0.5
 """The power of a weight by which a leader votes: it takes twice as long to have nearly all of the say."""
 BEHIND = 5.0
 """How far below the best a leader's logarithm may be."""
-HASTE, SEARCHED = 3.5, 32.0
+HASTE, SEARCHED = 8.0, 32.0
 """How much faster the weights of a label move at first if it is searched for among labels of other names, and after how
 many examples half of that is left."""
 PROVEN, PROVEN_NAMED = 2.5, 1.0

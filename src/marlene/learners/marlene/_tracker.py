@@ -77,6 +77,8 @@ class Tracker(TrackerLayout):
             stop = self.values.count(rows, start)
             part = slice(start, stop)
             inputs = self._inputs_of(cut_rows(rows, start, stop))
+            if self.neighbours and self.neighbours.fit(widest=int(np.diff(inputs.starts).max(initial=0))):
+                self._model = None
             if number:
                 learn_source_rows(self.model(), self._objective, number, inputs, block.truth[part], block.weights[part])
             else:
@@ -93,8 +95,6 @@ class Tracker(TrackerLayout):
         return self.bank.inputs(self.values.swapped(rows))
 
     def _learn_target(self, rows: Rows, block: Block) -> None:
-        if self.neighbours and self.neighbours.fit(widest=int(np.diff(rows.starts).max(initial=0))):
-            self._model = None
         row = 0
         while True:
             row = learn_target_rows(self.model(), self._objective, rows, block, row)
@@ -116,9 +116,7 @@ class Tracker(TrackerLayout):
         """Return everything as it is for predictions: labels that have not begun do so in a copy."""
         model = self.model()
         if self._clock[layout.STALE] and not self._weights.began[: len(self.labels[0])].all():
-            window = model.kinds.window  # large, and no label changes it by beginning
-            model = copied(model._replace(kinds=model.kinds._replace(window=NO_WINDOW[0])))
-            model = model._replace(kinds=model.kinds._replace(window=window))
+            model = copied(model)
             begin_labels(model)
         return model
 
