@@ -49,6 +49,7 @@ def folder(tmp_path, monkeypatch):
         "@relation 'enron: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@data\n" + "1,2\n0,1\n" * 5,
         encoding="utf-8",
     )
+    (tmp_path / "messages.jsonl").write_text('{"id": 1, "x": {"late": 1}, "y": {"bill": true}}\n', encoding="utf-8")
     (tmp_path / "grid.toml").write_text(GRID, encoding="utf-8")
     prequential(Majority(), load("yeast", limit=50)).save(tmp_path / "run-1")
     monkeypatch.chdir(tmp_path)

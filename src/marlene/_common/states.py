@@ -55,8 +55,10 @@ def save_state(
         np.savez_compressed(file, allow_pickle=False, **_with_header(header, arrays))
 
 
-def load_state(path: AnyPath, file_type: str, version: int) -> tuple[dict[str, Any], Arrays]:
+def load_state(path: AnyPath, file_type: str, version: int, oldest: int | None = None) -> tuple[dict[str, Any], Arrays]:
     """Return settings and arrays of a file that `save_state` wrote; refuse a foreign or damaged file.
+
+    Files of versions from `oldest` to `version` are read; by default only those of `version`.
 
     Examples
     --------
@@ -77,7 +79,7 @@ def load_state(path: AnyPath, file_type: str, version: int) -> tuple[dict[str, A
         raise MarleneError(f"{source}: not a file of marlene's, or damaged ({error})") from error
     if found != file_type:
         raise MarleneError(f"{source}: holds {found!r}, expected {file_type!r}")
-    if written != version:
+    if not (version if oldest is None else oldest) <= written <= version:
         raise MarleneError(f"{source}: version {written} of the format, this program reads version {version}")
     return settings, arrays
 

@@ -26,6 +26,7 @@ from marlene.cli._methods import methods
 from marlene.cli._report import report
 from marlene.cli._reproduce import reproduce
 from marlene.cli._run import run
+from marlene.cli._serve import serve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, inspect, compare, datasets, methods, generate, grid, report, reproduce):
+for command in (run, inspect, compare, datasets, methods, generate, grid, report, reproduce, serve):
     app.command()(command)
 
 

@@ -109,7 +109,7 @@ def run(
             refuse_unwritable(option, path)
     if drift is not None and method in METHODS and "drift" not in METHODS[method].options:
         raise MarleneError(f"--drift {drift}: the method {method} has no drift detector to choose")
-    model = create(method, seed, drift=drift, **_parsed(settings or []))
+    model = create(method, seed, drift=drift, **parsed_settings(settings or []))
     with leaving_at_once():
         load_kernels(model)
     base = memory_mb()
@@ -182,7 +182,7 @@ def _published(method: str, stream: str) -> tuple[str, tuple[float, ...]]:
     return "the paper's", paper.scores(method, stream)
 
 
-def _parsed(settings: list[str]) -> dict[str, Any]:
+def parsed_settings(settings: list[str]) -> dict[str, Any]:
     """Return parameters by name; a text of digits becomes a number."""
     found: dict[str, Any] = {}
     for setting in settings:

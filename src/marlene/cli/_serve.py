@@ -1,0 +1,101 @@
+"""`marlene serve`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from marlene._common.checks import one_of
+from marlene._common.errors import MarleneError
+from marlene.cli._interrupts import leaving_at_once
+from marlene.cli._options import kind_choices
+from marlene.cli._run import parsed_settings
+from marlene.evaluation._prequential import load_kernels
+from marlene.learners import METHODS, create
+from marlene.learners._methods import DEFAULT_METHOD
+from marlene.live import Checkpoints, Settings, Stop, Worker
+from marlene.live import Settings as Defaults
+from marlene.live import serve as run_worker
+from marlene.live._open import Route, open_transport
+
+WHERE = "`-` (standard input), a file of JSON lines, or an address: http://HOST:PORT."
+
+
+def serve(
+    source: Annotated[str, typer.Argument(help=WHERE)] = "-",
+    output: Annotated[str | None, typer.Option(help="Where answers go; default standard output.")] = None,
+    events: Annotated[str | None, typer.Option(help="Where events go; default: with the answers.")] = None,
+    dead: Annotated[str | None, typer.Option(help="Where unusable messages go; default: with the answers.")] = None,
+    state: Annotated[str | None, typer.Option(help="Folder or address of checkpoints; default: none are kept.")] = None,
+    keep: Annotated[int, typer.Option(min=1, help="How many checkpoints are kept.")] = 3,
+    seconds: Annotated[float, typer.Option(min=0.0, help="Time between checkpoints.")] = 10.0,
+    every: Annotated[int | None, typer.Option(min=1, help="Messages between checkpoints, instead of a time.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="At the end of a file, wait for more.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="After a restart, standard input begins anew: pass over what was read.")
+    ] = False,
+    method: Annotated[str, typer.Option(help="See `marlene methods`.")] = DEFAULT_METHOD,
+    seed: Annotated[int, typer.Option(help="Seed of the method's random numbers.")] = 1,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter of the method, such as objective=micro-f1.")
+    ] = None,
+    kinds: Annotated[str | None, typer.Option(help="Kinds of features, such as subject=text,created=date.")] = None,
+    absent: Annotated[str, typer.Option(help="A label that is not told is `unknown` or `false`.")] = "unknown",
+    key: Annotated[str | None, typer.Option(help="Field that says which model is meant; one model for each.")] = None,
+    teach: Annotated[str | None, typer.Option(help="from=KEY: new models learn the latest examples of KEY.")] = None,
+    max_waiting: Annotated[int, typer.Option(min=1, help="Examples that wait for labels.")] = Defaults.max_waiting,
+    max_age: Annotated[float | None, typer.Option(help="Seconds that an example waits; default: any.")] = None,
+    never: Annotated[str, typer.Option(help="Examples without labels: `drop`, or learn as `unknown`.")] = "drop",
+    max_labels: Annotated[int, typer.Option(min=1, help="Labels of a model.")] = Defaults.max_labels,
+    max_features: Annotated[int, typer.Option(min=1, help="Features of a model.")] = Defaults.max_features,
+    max_keys: Annotated[int, typer.Option(min=1, help="Models, with --key.")] = Defaults.max_keys,
+) -> None:
+    """Answer requests, and learn labels when they arrive, until the input ends or SIGTERM comes."""
+    with leaving_at_once():
+        learner = _learner(method, seed, parsed_settings(settings or []), kind_choices(kinds), absent)
+        load_kernels(learner)
+        chosen = Settings(
+            key=key,
+            teach=_teacher(teach, key),
+            max_waiting=max_waiting,
+            max_age=max_age,
+            never=never,
+            max_labels=max_labels,
+            max_features=max_features,
+            max_keys=max_keys,
+        )
+        worker = Worker(learner, chosen)
+        transport = open_transport(Route(source, output, events, dead, follow, again, chosen.longest))
+        checkpoints = Checkpoints(state, keep, seconds, every) if state is not None else None
+    stop = Stop()
+    try:
+        with stop.listening():
+            run_worker(worker, transport, checkpoints, stop)
+    finally:
+        if checkpoints is not None:
+            checkpoints.close()
+    told = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in worker.counts.items() if value)
+    print(f"marlene: {told or 'no messages'}", file=sys.stderr)
+
+
+def _learner(method: str, seed: int, given: dict[str, Any], kinds: dict[str, str], absent: str) -> Any:  # noqa: ANN401
+    """Return an untrained learner; it may be given any of its parameters, not only those of all commands."""
+    one_of(absent, "--absent", ("unknown", "false"))
+    options = METHODS[method].options if method in METHODS else tuple(given)
+    plain = create(method, seed)
+    extra = {name: value for name, value in given.items() if name not in options and name in plain._get_params()}  # noqa: SLF001
+    learner: Any = create(method, seed, **{name: value for name, value in given.items() if name not in extra})
+    if not hasattr(learner, "from_state"):
+        raise MarleneError(f"{method} cannot be saved, so it cannot serve")
+    extra |= {"absent": absent} | ({"features": kinds} if kinds else {})
+    return learner.clone(extra)
+
+
+def _teacher(teach: str | None, key: str | None) -> str | None:
+    if teach is None:
+        return None
+    if key is None or not teach.startswith("from=") or teach == "from=":
+        raise MarleneError(f"--teach {teach!r}: expected from=KEY, together with --key FIELD")
+    return teach.removeprefix("from=")

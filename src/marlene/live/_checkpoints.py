@@ -1,0 +1,219 @@
+"""Checkpoints of a worker: numbered files in a folder, written beside the running worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marlene._common.checks import whole_number
+from marlene._common.errors import MarleneError
+from marlene._common.states import load_state, save_state
+from marlene.live._folders import open_folder
+
+if TYPE_CHECKING:
+    from marlene._common.arrays import Arrays
+    from marlene.live._worker import Worker
+
+FILE_TYPE = "marlene-worker"
+VERSION = 1
+OLDEST = 1
+"""The oldest version of the format that is read."""
+SECONDS = 10.0
+NAME = "checkpoint-{:015d}.npz"
+
+
+class Unfit(MarleneError):  # noqa: N818 (not an error of its own kind to a user)
+    """A checkpoint that is whole but not for this worker."""
+
+
+class Checkpoints:
+    """The checkpoints of one worker.
+
+    The file name is the number of messages taken. Files are written by a forked process, which has a copy of the
+    worker's memory; the worker goes on at once. Where processes cannot be forked, the worker waits.
+
+    Parameters
+    ----------
+    place
+        A folder, or the address of one, as fsspec takes it.
+    keep
+        How many files are kept.
+    seconds
+        The time from one checkpoint to the next.
+    every
+        The number of messages from one to the next, instead of a time.
+    beside
+        Whether files are written beside the worker.
+    """
+
+    def __init__(
+        self, place: str, keep: int = 3, seconds: float = SECONDS, every: int | None = None, beside: bool = True
+    ) -> None:
+        self._folder = open_folder(place)
+        self._keep = whole_number(keep, "keep", low=1)
+        self._seconds = seconds
+        self._every = every
+        self._beside = beside and hasattr(os, "fork")
+        self._child: tuple[int, int, str, dict[str, Any]] | None = None
+        self._last = time.monotonic()
+        self._number = 0
+        self.written_at: float | None = None
+        self.written = 0
+        self.failed = 0
+        self.longest_pause = 0.0
+        self._missed = False
+        self._scratch = Path(self._folder.local or tempfile.mkdtemp(prefix="marlene-"))
+
+    def resume(self, worker: Worker) -> bool:
+        """Bring a worker to the latest state that can be read; return False if there is none.
+
+        A damaged file is passed over with a warning; that of a newer program, or of another worker, is refused.
+        """
+        for name in reversed(self._names()):
+            with self._folder.fetched(name) as path:
+                try:
+                    header, arrays = self._read(path, name)
+                except Unfit:
+                    raise
+                except MarleneError as error:
+                    warnings.warn(f"{error}; the checkpoint before it is used", UserWarning, stacklevel=2)
+                    continue
+            try:
+                worker.restore(header, arrays)
+            except MarleneError as error:
+                raise MarleneError(f"{self._folder.name(name)}: {error}") from error
+            except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+                warnings.warn(f"{self._folder.name(name)}: damaged ({error!r})", UserWarning, stacklevel=2)
+                continue
+            self._number = int(worker.counts["messages"])
+            return True
+        return False
+
+    def _read(self, path: Path, name: str) -> tuple[dict[str, Any], Arrays]:
+        try:
+            return load_state(path, FILE_TYPE, VERSION, OLDEST)
+        except MarleneError as error:
+            said = str(error).replace(str(path), self._folder.name(name))
+            kind = Unfit if " of the format" in said else MarleneError
+            raise kind(said) from error
+
+    def offer(self, worker: Worker) -> dict[str, Any] | None:
+        """Begin a checkpoint if it is time; return the positions of one that has been completed since."""
+        done = self._completed(wait=False)
+        taken = worker.counts["messages"] - self._number
+        waited = time.monotonic() - self._last >= self._seconds
+        due = waited if self._every is None or self._missed else taken >= self._every
+        if due and taken and self._child is None:
+            began = time.perf_counter()
+            if self._beside:
+                self._fork(worker)
+            else:
+                self._write(worker)
+                done = dict(worker.positions)
+            self.longest_pause = max(self.longest_pause, time.perf_counter() - began)
+        return done
+
+    def write(self, worker: Worker) -> dict[str, Any]:
+        """Write a checkpoint now, unless the latest is up to date; return its positions."""
+        self._completed(wait=True)
+        if worker.counts["messages"] != self._number or not self._names():
+            self._write(worker)
+        return dict(worker.positions)
+
+    def positions_of_oldest(self) -> dict[str, Any] | None:
+        """Return the positions in the oldest checkpoint that is kept."""
+        names = self._names()
+        if not names:
+            return None
+        with self._folder.fetched(names[0]) as path:
+            return dict(self._read(path, names[0])[0]["positions"])
+
+    def close(self) -> None:
+        """Wait for the file that is being written, and let others use the folder."""
+        self._completed(wait=True)
+        self._folder.close()
+
+    def _names(self) -> list[str]:
+        return sorted(name for name in self._folder.names() if name.startswith("checkpoint-") and name.endswith("npz"))
+
+    def _write(self, worker: Worker) -> None:
+        name = NAME.format(worker.counts["messages"])
+        try:
+            self._save(worker, name)
+        except OSError as error:
+            raise MarleneError(f"{self._folder.name(name)}: {error.strerror or error}") from error
+        self._note(name, worker.counts["messages"])
+
+    def _save(self, worker: Worker, name: str) -> None:
+        header, arrays = worker.state()
+        save_state(self._scratch / name, FILE_TYPE, VERSION, header, arrays)
+
+    def _note(self, name: str, number: int) -> None:
+        """Publish a file that is complete; forget the oldest."""
+        if not self._folder.local:
+            self._folder.send(self._scratch / name, name)
+        self._last, self._number = time.monotonic(), number
+        self.written_at, self.written = time.time(), self.written + 1
+        for old in self._names()[: -self._keep]:
+            self._folder.remove(old)
+
+    def _fork(self, worker: Worker) -> None:
+        number = worker.counts["messages"]
+        name = NAME.format(number)
+        self._last = time.monotonic()
+        sys.stderr.flush()
+        with warnings.catch_warnings():  # of threads: the child calls nothing that another thread may hold
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            self._in_child(worker, name)
+        self._child = pid, number, name, dict(worker.positions)
+
+    def _in_child(self, worker: Worker, name: str) -> None:
+        """Write the file and end; nothing of the parent's may be touched."""
+        code = 1
+        try:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, signal.SIG_IGN)
+            self._save(worker, name)
+            code = 0
+        except OSError as error:
+            os.write(2, f"marlene: warning: {self._folder.name(name)}: {error.strerror or error}\n".encode())
+        except BaseException:  # noqa: BLE001 (whatever it is, only this process may end)
+            os.write(2, traceback.format_exc().encode())
+        finally:
+            os._exit(code)
+
+    def _completed(self, wait: bool) -> dict[str, Any] | None:
+        """Return the positions of the file that was being written, if it is complete now."""
+        if self._child is None:
+            return None
+        pid, number, name, positions = self._child
+        ended, status = os.waitpid(pid, 0 if wait else os.WNOHANG)
+        if not ended:
+            return None
+        self._child = None
+        self._missed = bool(status)
+        self.failed += self._missed
+        if status:
+            return None
+        try:
+            self._note(name, number)
+        except OSError as error:
+            self._missed = True
+            self.failed += 1
+            warnings.warn(f"{self._folder.name(name)}: {error.strerror or error}", UserWarning, stacklevel=2)
+            return None
+        return positions
+
+
+def read_checkpoint(path: str) -> tuple[dict[str, Any], Arrays]:
+    """Return the header and the arrays of a checkpoint of a worker."""
+    return load_state(path, FILE_TYPE, VERSION, OLDEST)

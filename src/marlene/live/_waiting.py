@@ -1,0 +1,139 @@
+"""Examples that wait for their labels, bounded by number and age, and what became of earlier ones."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marlene._common.states import require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from marlene._common.arrays import Array, Arrays
+    from marlene.live._messages import Id
+
+SORTED = json.JSONEncoder(sort_keys=True).encode
+EVICTED = -1
+"""Among the checksums of labels: the example went before all of its labels came."""
+
+
+@dataclass(slots=True)
+class Example:
+    """An example that was asked for and waits for labels.
+
+    Attributes
+    ----------
+    body
+        The message that brought it.
+    clock
+        The time when it came.
+    answer
+        What was answered; empty for an example of a source.
+    predicted
+        The positions of the labels that were predicted.
+    told
+        The labels that were told so far, if not all were.
+    pieces
+        Checksums of the labels of every message that told some.
+    """
+
+    body: bytes
+    clock: float
+    answer: bytes = b""
+    predicted: tuple[int, ...] = ()
+    told: dict[str, Any] | None = None
+    pieces: tuple[int, ...] = ()
+
+
+def checksum(y: Any) -> int:  # noqa: ANN401 (what JSON gives)
+    """Return a number that tells whether labels came before with the same values."""
+    return zlib.crc32(SORTED(y).encode())
+
+
+class Waiting:
+    """A bounded store of examples, the oldest first.
+
+    Parameters
+    ----------
+    number
+        The largest number of examples that wait. As many ids are remembered of those that wait no longer.
+    age
+        The longest time they wait, in seconds of the messages' own clock; None: any.
+
+    Examples
+    --------
+    >>> store = Waiting(number=1, age=None)
+    >>> store.put("a", Example(b"", 0.0))
+    >>> store.put("b", Example(b"", 0.0))
+    >>> [name for name, example, reason in store.overdue(0.0)]
+    ['a']
+    """
+
+    def __init__(self, number: int, age: float | None) -> None:
+        self._number, self._age = number, age
+        self.examples: dict[Id, Example] = {}
+        self.gone: dict[Id, tuple[int, ...]] = {}
+
+    def put(self, name: Id, example: Example) -> None:
+        """Add an example."""
+        self.examples[name] = example
+
+    def overdue(self, clock: float) -> Iterator[tuple[Id, Example, str]]:
+        """Remove the examples that are too many or too old; yield them and why they went."""
+        while self.examples:
+            name, example = next(iter(self.examples.items()))
+            if len(self.examples) > self._number:
+                reason = "number"
+            elif self._age is not None and clock - example.clock > self._age:
+                reason = "age"
+            else:
+                return
+            self.close(name, (*example.pieces, EVICTED))
+            yield name, example, reason
+
+    def close(self, name: Id, pieces: tuple[int, ...]) -> None:
+        """Remove an example; remember its id and the checksums of its labels for as long as there is room."""
+        self.examples.pop(name, None)
+        self.gone.pop(name, None)
+        self.gone[name] = pieces
+        if len(self.gone) > self._number:
+            del self.gone[next(iter(self.gone))]
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return everything as a JSON header and named arrays."""
+        found = self.examples.values()
+        header = {
+            "ids": list(self.examples),
+            "clocks": [example.clock for example in found],
+            "predicted": [example.predicted for example in found],
+            "told": [example.told for example in found],
+            "pieces": [example.pieces for example in found],
+            "gone": list(self.gone.items()),
+        }
+        arrays = _packed("bodies", [e.body for e in found]) | _packed("answers", [e.answer for e in found])
+        return header, arrays
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Fill an empty store with what `state` gave."""
+        columns = (header["clocks"], _unpacked("bodies", arrays), _unpacked("answers", arrays))
+        more = (header["predicted"], header["told"], header["pieces"])
+        for name, clock, body, answer, predicted, told, pieces in zip(header["ids"], *columns, *more, strict=True):
+            self.examples[name] = Example(body, float(clock), answer, tuple(predicted), told, tuple(pieces))
+        self.gone = {name: tuple(pieces) for name, pieces in header["gone"]}
+
+
+def _packed(name: str, texts: list[bytes]) -> Arrays:
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    return {name: np.frombuffer(b"".join(texts), np.uint8), f"{name}.ends": ends}
+
+
+def _unpacked(name: str, arrays: Mapping[str, Array]) -> list[bytes]:
+    joined, ends = arrays[name].tobytes(), arrays[f"{name}.ends"].tolist()
+    starts = [0, *ends][: len(ends)]
+    require((ends[-1] if ends else 0) == len(joined), "the waiting examples", "a worker")
+    return [joined[start:end] for start, end in zip(starts, ends, strict=True)]
