@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene._common.extras import optional
 from marlene._common.files import atomic_write
+from marlene._common.html import card, sparkline, table
 from marlene._common.states import arrays_under, restore_file, save_state, with_prefix
 from marlene.evaluation._measures import MEASURES, label_rows
 from marlene.metrics import SCORES, TRACE, Calibration
 from marlene.metrics._calibration import BINS
 from marlene.report import History, run_page
+from marlene.report._run import SCORE_NAMES
+from marlene.report._tables import step_times
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -171,6 +175,47 @@ class PrequentialResult:
     def report(self, path: AnyPath) -> None:
         """Write the report of the run: one HTML file, which works offline; see docs/report.md."""
         run_page(self).write(path)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the scores, and the Macro-G-Mean over time."""
+        facts = (
+            f"{self.examples:,} examples, {self.features:,} features, {len(self.labels):,} labels; "
+            f"{self.learn_seconds:.2f} s CPU of learning"
+        )
+        rows = []
+        for score, name in SCORE_NAMES.items():
+            last = f"{self.trace(score)[-1]:.3f}" if len(self.steps) else "-"
+            rows.append((name, f"{self.scores[score]:.3f}", last))
+        places = np.linspace(0, len(self.steps) - 1, min(len(self.steps), 160)).astype(np.int64)
+        line = sparkline(self.trace(TRACE[0])[places].tolist())
+        title = f"{self.method} on {self.stream}"
+        return card(title, facts, table(("score", "mean", "last window"), rows), line)
+
+    def plot(self, axes: Any = None) -> Any:  # noqa: ANN401 (of a package that may be absent)
+        """Draw the windowed scores over time with matplotlib; dashed lines are true drifts.
+
+        Parameters
+        ----------
+        axes
+            Where to draw. Default: new axes.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+        """
+        if axes is None:
+            pyplot = optional("matplotlib.pyplot", "experiments", "drawing a figure")
+            axes = pyplot.subplots(figsize=(8, 3.5), layout="constrained")[1]
+        times = step_times(self.steps, self.start, self.window, self.examples)
+        for score, name in SCORE_NAMES.items():
+            axes.plot(times, self.trace(score), label=name, linewidth=1.2)
+        drifts = {} if self.history is None else self.history.drifts
+        for time in sorted({time for found in drifts.values() for time in found}):
+            axes.axvline(time, color="grey", linestyle="--", linewidth=0.8)
+        axes.set(xlabel="examples", ylabel="score", ylim=(0, 1), title=f"{self.method} on {self.stream}")
+        axes.legend(loc="lower right", fontsize="small")
+        return axes
 
     def save_predictions(self, path: AnyPath) -> None:
         """Write the arrays `pred`, `proba` and `truth` as an npz file."""

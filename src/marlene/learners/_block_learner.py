@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,6 +12,7 @@ from river import base
 
 from marlene._common.checks import one_of
 from marlene._common.errors import MarleneError
+from marlene._common.html import MOST_ROWS, card, table
 from marlene.learners.input._examples import as_example
 from marlene.learners.input._features import FeatureSpace
 from marlene.learners.input._frames import like_input
@@ -85,6 +87,29 @@ class BlockLearner(base.MultiLabelClassifier):
         """Learn rows of the target; write P(label), and return the predictions, before each row."""
         self._run(None, rows, truth, probabilities)
         return self._decide(probabilities)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: settings, how much is known, and who votes on every label."""
+        labels = self._labels(None)
+        told = [f"{len(self._space):,} features, {len(labels):,} labels"]
+        told += [f"{count:,} {what}" for what, count in getattr(self, "counts", dict)().items()]
+        shown = labels[:MOST_ROWS]
+        tell = getattr(self, "thresholds", None)
+        thresholds = tell() if callable(tell) else {}
+        explain = getattr(self, "explain", None)
+        rows = [
+            (
+                str(label),
+                f"{thresholds[label]:.2f}" if thresholds.get(label, math.nan) >= 0 else "",
+                _voters(explain(label, most=0), label) if callable(explain) else "",
+            )
+            for label in shown
+        ]
+        heading = ("label", "threshold", "most of the vote")
+        kept = [i for i in range(len(heading)) if i == 0 or any(row[i] for row in rows)]
+        cells = [[row[i] for i in kept] for row in rows]
+        drawn = table([heading[i] for i in kept], cells, len(labels) - len(shown)) if rows else ""
+        return card(" ".join(repr(self).split()), "; ".join(told), drawn)
 
     def declare(self, features: Sequence[Feature], labels: Sequence[Hashable] = (), stream: str | None = None) -> None:
         """Declare the features of a stream, and its labels, before its first example.
@@ -259,6 +284,17 @@ class BlockLearner(base.MultiLabelClassifier):
             self._add(stream, labels)
         for said in self._space.doubts(additions) if additions.doubts else ():
             warnings.warn(said, UserWarning, stacklevel=stacklevel)
+
+
+def _voters(rows: Sequence[Mapping[str, Any]], label: Hashable) -> str:
+    """Return the streams and labels that have most of a vote."""
+    shares: dict[str, float] = {}
+    for row in rows:
+        stream = "" if row["stream"] is None else f"{row['stream']}: "
+        name = "its own" if (row["stream"], row["label"]) == (None, label) else f"{stream}{row['label']}"
+        shares[name] = shares.get(name, 0.0) + row["share"]
+    first = sorted(shares.items(), key=lambda item: -item[1])[:3]
+    return ", ".join(f"{name} {share:.0%}" for name, share in first if share >= 0.01)
 
 
 def _without_gaps(probabilities: Floats) -> Floats:

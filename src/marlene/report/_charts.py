@@ -153,7 +153,7 @@ def _names(field: str, order: list[str]) -> Spec:
 
 
 def _strength(field: str, most: float) -> Spec:
-    scale = {"domain": [0, most], "range": [0.04, 1], "clamp": True}
+    scale = {"domain": [0, most], "range": [0.08, 1], "clamp": True}
     return {"field": field, "type": "quantitative", "scale": scale, "legend": None}
 
 

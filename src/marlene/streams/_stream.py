@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
+from marlene._common.html import MOST_ROWS, card, table
 from marlene._common.labels import UNKNOWN, as_labels
 from marlene.streams._labels import DROPPED, matching_columns
 from marlene.streams._matrix import as_matrix, dense, inferred_kinds
@@ -185,6 +186,19 @@ class Stream:
             f"<Stream {self.name}: {len(self)} examples, {len(self.features)} features ({layout}), "
             f"{len(self.labels)} labels>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: how much there is, and how often every label is true."""
+        kinds = Counter(feature.kind for feature in self.features)
+        told = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+        facts = f"{len(self):,} examples; {len(self.features):,} features: {told}; {len(self.labels):,} labels"
+        rows = []
+        for label, column in zip(self.labels[:MOST_ROWS], self.Y.T, strict=False):
+            known, true = int((column != UNKNOWN).sum()), int((column == 1).sum())
+            drifts = ", ".join(map(str, self.drifts.get(label, ())[:5]))
+            rows.append((label, f"{true:,}", f"{true / max(1, known):.2%}", drifts))
+        more = max(0, len(self.labels) - MOST_ROWS)
+        return card(self.name, facts, table(("label", "true", "share", "drifts at"), rows, more))
 
     def example(self, index: int) -> dict[str, Any]:
         """Return the features of one example as a dictionary for River; see `as_example`."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
+from marlene._common.html import MOST_ROWS, card, table
 from marlene.streams._lines import Meter
 from marlene.streams._stream import as_example
 
@@ -77,6 +78,12 @@ class LazyStream:
 
     def __repr__(self) -> str:
         return f"<LazyStream {self.name}: {len(self.features)} features and {len(self.labels)} labels so far>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the labels known so far; nothing is read."""
+        facts = f"read part by part; {len(self.features):,} features and {len(self.labels):,} labels so far"
+        shown, more = self.labels[:MOST_ROWS], max(0, len(self.labels) - MOST_ROWS)
+        return card(self.name, facts, table(("label",), [(label,) for label in shown], more))
 
     def parts(self) -> Iterator[Stream]:
         """Yield the examples, from the first, as streams of a few megabytes.
