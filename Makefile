@@ -5,7 +5,7 @@ DEMO := .venv-demo
 .PHONY: demo test lint bench clean
 
 demo: $(DEMO)/ready
-	$(DEMO)/bin/marlene run yeast
+	$(DEMO)/bin/marlene demo
 
 test: lint
 	$(TEST)/bin/python -m pytest -n 2

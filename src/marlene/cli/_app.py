@@ -18,6 +18,7 @@ from marlene import __version__
 from marlene._common.errors import MarleneError
 from marlene.cli._compare import compare
 from marlene.cli._datasets import datasets
+from marlene.cli._demo import demo
 from marlene.cli._generate import generate
 from marlene.cli._grid import grid
 from marlene.cli._inspect import inspect
@@ -50,7 +51,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, inspect, compare, datasets, methods, generate, grid, report, reproduce, serve):
+for command in (run, inspect, compare, datasets, methods, generate, grid, report, reproduce, serve, demo):
     app.command()(command)
 
 

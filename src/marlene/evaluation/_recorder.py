@@ -89,11 +89,12 @@ class Recorder:
     ) -> None:
         known = truth != UNKNOWN
         if proba is None:
-            losses = ((pred != truth) & known).astype(np.float64)
+            losses = ((pred != truth) & known).astype(np.float32)
         else:
             right = np.where(truth == 1, proba, 1.0 - proba)
-            losses = np.where(known, -np.log(np.clip(right, CERTAIN, 1.0)), 0.0)
-        means = losses.sum(axis=1) / np.maximum(1, known.sum(axis=1))
+            losses = -np.log(np.clip(right, CERTAIN, 1.0), dtype=np.float32)
+            losses[~known] = 0.0
+        means = losses.sum(axis=1, dtype=np.float64) / np.maximum(1, known.sum(axis=1))
         means[: max(0, self._start + 1 - first)] = -1.0
         least = self._worst[-1]["loss"] if len(self._worst) == WORST else 0.0
         chosen = np.argsort(-means, kind="stable")[:WORST]

@@ -15,6 +15,7 @@ from marlene.evaluation._adapter import as_block_learner, decided, tested
 from marlene.evaluation._parts import RunningDigest, after
 from marlene.evaluation._traces import KeptSteps, RunningSteps
 from marlene.metrics import TRACE, Scores
+from marlene.report._tables import ratios
 from marlene.streams import Stream
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Progress:
         CPU time of the test-then-train calls so far.
     resumed
         Examples that were predicted before the checkpoint that this run resumes from.
+    labels
+        The windowed G-Mean of every label now; NaN for a label without both classes in the window.
     """
 
     done: int
@@ -56,6 +59,7 @@ class Progress:
     mean: dict[str, float]
     learn_seconds: float
     resumed: int = 0
+    labels: tuple[float, ...] = ()
 
 
 class PrequentialRun:
@@ -294,7 +298,8 @@ class PrequentialRun:
     def _progress(self) -> Progress:
         self.score()
         current = dict(zip(TRACE, self.steps.last().tolist(), strict=True)) if self.scored else {}
-        return Progress(self.done, self.stream.total, current, self.mean(), self.learn_seconds, self.resumed)
+        labels = tuple(ratios(self.windowed.confusion)[0].tolist())
+        return Progress(self.done, self.stream.total, current, self.mean(), self.learn_seconds, self.resumed, labels)
 
     def traces(self) -> dict[str, Any]:
         """Return scores, and of a stream in memory predictions, probabilities and truth of the examples so far."""
