@@ -61,6 +61,7 @@ def test_naive_bayes(seed, offset, weighted):
 @pytest.mark.parametrize("seed", range(3))
 def test_linear(seed):
     X, y, weights = examples(150, seed)
+    X[::9, 0] = 0.0  # a value like others
     bank = LinearBank(rate=0.7, start=0.5, largest_weight=3.0)
     bank.add_features(KINDS)
     ids = bank.add(2)

@@ -96,7 +96,9 @@ def test_damaged_states_are_refused(kind):
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        *((name, value) for name in ("times", "mean", "squares", "origin") for value in (np.nan, np.inf)),
+        *((name, value) for name in ("times", "mean", "squares", "origin", "missing") for value in (np.nan, np.inf)),
+        ("missing", -1.0),
+        ("missing", 1e9),
         ("times", -1.0),
         ("squares", -1.0),
         ("seen", -1),
@@ -208,3 +210,34 @@ def test_negative_weights_are_refused():
         bank.learn([0], [1], [1], [-1])
     with pytest.raises(MarleneError, match="weighted must be True or False"):
         NaiveBayesBank(weighted=2)
+
+
+def test_counts_are_numbers_like_others():
+    rng = np.random.default_rng(0)
+    from_zero, from_one = LinearBank(), LinearBank()
+    for bank in (from_zero, from_one):
+        bank.add_features([0, 0])
+        bank.add()
+    rows = np.vstack([[[3, 1], [1, 2]], rng.poisson(2.0, (200, 2))]).astype(float)
+    for x in rows:
+        for bank, offset in ((from_zero, 0.0), (from_one, 1.0)):
+            bank.learn([0], x + offset, int(x[0] <= x[1]))
+    for x in ([0.0, 0.0], [0.0, 2.0], [2.0, 0.0], [3.0, 3.0]):
+        assert from_zero.votes(np.array(x)) == pytest.approx(from_one.votes(np.array(x) + 1.0), abs=1e-9)
+    more, less = (from_zero.votes(np.array(x))[0, 1] for x in ([0.0, 4.0], [4.0, 0.0]))
+    assert less < 0.3
+    assert more > 0.7
+
+
+def test_a_zero_far_from_other_values_says_nothing():
+    rng = np.random.default_rng(0)
+    bank = LinearBank()
+    bank.add_features([0, 0])
+    bank.add()
+    for y in (0, 1) * 100:
+        bank.learn([0], np.array([rng.normal(100 + 2 * y, 1.0) * (rng.random() < 0.95), rng.normal()]), y)
+    votes = [bank.votes(np.array([x, 0.5]))[0, 1] for x in (98.0, 0.0, 104.0)]
+    assert votes[0] < 0.3
+    assert 0.3 < votes[1] < 0.7
+    assert votes[2] > 0.7
+    assert votes[1] == bank.votes(np.array([np.nan, 0.5]))[0, 1]

@@ -107,6 +107,7 @@ def test_the_table_holds_what_the_lists_say(places, monkeypatch):
 def test_blocks_and_files_change_no_bit(window, tmp_path):
     X, Y = checkerboard(220)
     Y = np.hstack([Y, (X[:, :1] > 0.5).astype(np.int8)])
+    X = np.hstack([X, np.random.default_rng(1).poisson([0.4, 0.7, 0.8, 2.0], (220, 4))])  # zeros count in some
     singly, blocks, saved = (with_window(window) for _ in range(3))
     for t in range(200):
         singly.learn_many(X[t : t + 1], Y[t : t + 1])

@@ -76,6 +76,8 @@ def test_damaged_files_are_refused():
         ("scales.seen", -1),
         ("scales.times", -1.0),
         ("scales.squares", -1.0),
+        ("scales.missing", -1.0),
+        ("scales.missing", 1e9),
     ],
 )
 def test_numbers_that_cannot_be_are_refused(name, value):

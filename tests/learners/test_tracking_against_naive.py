@@ -26,7 +26,7 @@ class Inputs:
     """Make inputs of dictionaries: a number, whether something is there, or one input per text."""
 
     def __init__(self):
-        self.numeric, self.values = set(), {}
+        self.numeric, self.values = {}, {}
         self.counted, self.absent = {}, {}
 
     def of(self, x, learning):
@@ -39,7 +39,7 @@ class Inputs:
                     continue
                 self.values[name] = [""] if isinstance(value, str) else None
                 if isinstance(value, float):
-                    self.numeric.add(name)
+                    self.numeric[name] = True
             texts = self.values[name]
             if texts is None:
                 row |= {name: math.nan if value is None else float(value)} if value is None or value else {}
@@ -176,8 +176,9 @@ def words(rng, n, n_labels, n_words=24):
 
 
 def numbers(rng, n, n_labels):
-    """Return examples of dense and sparse numbers, texts, and gaps."""
+    """Return examples of dense and sparse numbers, counts, texts, and gaps."""
     dense, sparse = rng.normal(2.0, 1.5, (n, 3)), rng.exponential(2.0, (n, 3)) * (rng.random((n, 3)) < 0.3)
+    dense[:, 2] = rng.poisson(1.5, n)  # zero is a value like others
     colour = rng.integers(0, 5, n)
     signs = rng.normal(size=(7, n_labels))
     inputs = np.column_stack([dense - 2.0, sparse, colour == 2])

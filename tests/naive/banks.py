@@ -4,7 +4,7 @@ import math
 from statistics import fmean
 
 from marlene.kernels.banks.naive_bayes import AT_LEAST, REFRESH, SMALLEST_VARIANCE
-from marlene.kernels.banks.scales import FURTHEST
+from marlene.kernels.banks.scales import FURTHEST, USUAL
 
 
 class Scales:
@@ -15,6 +15,7 @@ class Scales:
         self.values = {}
         self.met = set()
         self.seen = 0
+        self.missing = {}
         self.known = {}
 
     def observe(self, row):
@@ -23,6 +24,8 @@ class Scales:
         for slot, x in row.items():
             if slot in self.numeric and not math.isnan(x):
                 self.values.setdefault(slot, []).append(x)
+            elif slot in self.numeric:
+                self.missing[slot] = self.missing.get(slot, 0) + 1
         self.known = {}
 
     def moments(self, slot):
@@ -43,10 +46,23 @@ class Scales:
             return math.copysign(1.0, x)
         mean, variance = self.moments(slot)
         if self.is_dense(slot):
+            values = self.values[slot] + [0.0] * (self.seen - self.missing.get(slot, 0) - len(self.values[slot]))
+            all_mean = fmean(values)
+            all_variance = fmean((value - all_mean) ** 2 for value in values)
+            if all_mean**2 <= USUAL**2 * all_variance:
+                mean, variance = all_mean, all_variance
+            elif x == 0:
+                return 0.0
             z = (x - mean) / math.sqrt(variance) if variance > 0 else 0.0
         else:
             z = x / math.sqrt(variance + mean * mean)
         return min(max(z, -FURTHEST), FURTHEST)
+
+    def inputs(self, row):
+        """Return what inputs count, by slot: those a row has, and zeros where zero is a value like others."""
+        full = row | {slot: 0.0 for slot in self.numeric if slot in self.values and slot not in row}
+        z = {slot: self.scaled(slot, x) for slot, x in full.items() if not math.isnan(x)}
+        return {slot: value for slot, value in z.items() if value != 0}
 
 
 def is_due(count):
@@ -171,7 +187,7 @@ class Logistic:
         self.examples = 0
 
     def inputs(self, row):
-        z = {slot: self.scales.scaled(slot, x) for slot, x in row.items() if not math.isnan(x)}
+        z = self.scales.inputs(row)
         length = math.sqrt(1 + sum(value * value for value in z.values()))
         return {None: 1.0} | {slot: value / length for slot, value in z.items()}
 

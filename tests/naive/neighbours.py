@@ -16,7 +16,7 @@ class Neighbours:
 
     def inputs(self, row, scales=None):
         """Return the inputs of a row, and a constant beside them, scaled to length one."""
-        z = {slot: (scales or self.scales).scaled(slot, x) for slot, x in row.items() if not math.isnan(x)}
+        z = (scales or self.scales).inputs(row)
         length = math.sqrt(sum((value * value for value in z.values()), start=1.0))
         return {None: np.float32(1 / length)} | {slot: np.float32(value / length) for slot, value in z.items()}
 

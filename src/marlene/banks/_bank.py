@@ -10,7 +10,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.states import arrays_under, with_prefix
 from marlene.kernels.banks.linear import Linear, LinearSettings
 from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
-from marlene.kernels.banks.scales import PRESENCE, Scales
+from marlene.kernels.banks.scales import CLOCKS, PRESENCE, FullRow, Scales
 from marlene.kernels.banks.simple import BAYES, LINEAR, SimpleBank, bank_train, bank_votes
 from marlene.kernels.ensemble.performance import LANES
 from marlene.kernels.rows import Rows
@@ -69,8 +69,9 @@ class InputBank:
     def simple(self) -> SimpleBank:
         """Return the bank as kernels take it."""
         if self.which == BAYES:
-            return SimpleBank(BAYES, self._arrays, self.parameters, *NO_LINEAR, self._scales)
-        return SimpleBank(LINEAR, *NO_BAYES, self._arrays, self.parameters, self._scales)
+            return SimpleBank(BAYES, self._arrays, self.parameters, *NO_LINEAR, self._scales, no_row(0))
+        full = no_row(len(self._scales.numeric))
+        return SimpleBank(LINEAR, *NO_BAYES, self._arrays, self.parameters, self._scales, full)
 
     @property
     def kinds(self) -> Ints:
@@ -310,11 +311,19 @@ class InputBank:
             and all(array.shape == self._scales.times.shape for array in self._scales[3:])
             and all(bool(np.isfinite(array).all()) for array in self._scales[3:])
             and all(bool((array >= 0).all()) for array in (self._scales.seen, self._scales.times, self._scales.squares))
+            and bool((self._scales.missing >= 0).all())
+            and bool((self._scales.times + self._scales.missing <= self._scales.seen[0]).all())
         )
         if not fine:
             raise MarleneError(f"not the state of a {self.name} bank, or damaged: its features")
 
 
+def no_row(inputs: int) -> FullRow:
+    """Return work space for an example of so many inputs with its zeros."""
+    rows = Rows(np.zeros(2, np.int64), np.zeros(inputs, np.int64), np.zeros(inputs))
+    return FullRow(rows, np.zeros(inputs, np.int64), np.zeros(CLOCKS, np.int64))
+
+
 def _no_scales() -> Scales:
     nothing = np.zeros(0)
-    return Scales(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(2, np.int64), *4 * (nothing,))
+    return Scales(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(2, np.int64), *5 * (nothing,))

@@ -1,7 +1,8 @@
 """What is known of inputs, whatever is learnt from them: which are numbers, and where these lie.
 
 An input is a number, or tells whether something is present. A number that is zero in most examples tells most by being
-there at all; one that seldom is counts as *dense*, and where it lies among the others is what matters.
+there at all; one that seldom is counts as *dense*, and where it lies among the others is what matters. Zero is then a
+value like others, unless it lies far from them. Since examples do not store zeros, `complete_row` adds them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ PRESENCE = -1
 """In place of a number of a numeric input: it is not one."""
 FURTHEST = 5.0
 """How many standard deviations from the mean a dense value counts at most."""
+USUAL = 3.0
+"""How many standard deviations from the mean zero may lie to be a value like others."""
+LISTED, GOOD_FOR, CLOCKS = range(3)
+"""Places of `FullRow.clock`: how many inputs are listed, and for how many further examples the list is good."""
 
 
 class Scales(NamedTuple):
@@ -37,6 +42,8 @@ class Scales(NamedTuple):
         Of every numeric input: how often it was not zero, the mean, and the sum of squared deviations from it.
     origin
         The first value of every numeric input. Curves are kept relative to it: far from zero they would be inexact.
+    missing
+        How often every numeric input was missing (NaN).
     """
 
     numeric: Ints
@@ -46,6 +53,18 @@ class Scales(NamedTuple):
     mean: Floats
     squares: Floats
     origin: Floats
+    missing: Floats
+
+
+class FullRow(NamedTuple):
+    """Work space: an example with its zeros, a block of one row; `listed`: the inputs whose zeros may count, ascending.
+
+    The list may hold more inputs than needed, so nothing depends on when it was made.
+    """
+
+    rows: Rows
+    listed: Ints
+    clock: Ints
 
 
 @subkernel
@@ -56,6 +75,8 @@ def observe_row(scales: Scales, rows: Rows, row: int) -> None:
         slot, x = rows.indices[j], rows.values[j]
         i = scales.numeric[slot]
         if math.isnan(x):
+            if i != PRESENCE:
+                scales.missing[i] += 1.0
             continue
         if not scales.met[slot]:
             scales.met[slot] = True
@@ -80,10 +101,45 @@ def scaled(scales: Scales, i: int, x: float) -> float:
     """Return a value of numeric input i in units of its size; a dense one is centred first."""
     count = scales.times[i]
     if count < 1.0:
-        return 1.0 if x > 0.0 else -1.0
+        return float((x > 0.0) - (x < 0.0))
     variance, mean = scales.squares[i] / count, scales.mean[i]
     if is_dense(scales, i):
+        part = count / (scales.seen[0] - scales.missing[i])
+        all_mean, all_variance = part * mean, part * (variance + (1.0 - part) * mean * mean)
+        if all_mean * all_mean <= USUAL * USUAL * all_variance:
+            mean, variance = all_mean, all_variance
+        elif x == 0.0:
+            return 0.0
         z = (x - mean) / math.sqrt(variance) if variance > 0.0 else 0.0
     else:
         z = x / math.sqrt(variance + mean * mean)
     return min(max(z, -FURTHEST), FURTHEST)
+
+
+@inlined
+def may_be_dense(times: float, seen: int, further: int) -> bool:
+    """Tell whether a numeric input is dense, or may be after some further examples without being in the last."""
+    return bool(times >= 1.0 and 2.0 * times > seen - further)
+
+
+@inlined
+def good_for(seen: int) -> int:
+    """Return for how many examples a list of inputs that may be dense is made."""
+    return seen // 4 + 1
+
+
+@subkernel
+def complete_row(full: FullRow, rows: Rows, row: int) -> None:
+    """Write a row, and behind it a zero for every listed input that it lacks."""
+    indices, values, j, stop = full.rows.indices, full.rows.values, rows.starts[row], rows.starts[row + 1]
+    n = stop - j
+    for i in range(n):
+        indices[i], values[i] = rows.indices[j + i], rows.values[j + i]
+    for i in range(full.clock[LISTED]):
+        slot = full.listed[i]
+        while j < stop and rows.indices[j] < slot:
+            j += 1
+        if j == stop or rows.indices[j] != slot:
+            indices[n], values[n] = slot, 0.0
+            n += 1
+    full.rows.starts[1] = n

@@ -12,14 +12,14 @@ import numpy as np
 
 from marlene.kernels.banks.linear import linear_learn, linear_scores, linear_vote, slope
 from marlene.kernels.banks.naive_bayes import bayes_learn, bayes_scores, bayes_vote
-from marlene.kernels.banks.scales import observe_row
-from marlene.kernels.compile import inlined, kernel
+from marlene.kernels.banks.scales import LISTED, PRESENCE, complete_row, may_be_dense, observe_row
+from marlene.kernels.compile import inlined, kernel, subkernel
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
     from marlene.kernels.banks.linear import Linear, LinearSettings
     from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
-    from marlene.kernels.banks.scales import Scales
+    from marlene.kernels.banks.scales import FullRow, Scales
     from marlene.kernels.rows import Rows
 
 BAYES, LINEAR = range(2)
@@ -34,6 +34,20 @@ class SimpleBank(NamedTuple):
     linear: Linear
     linear_settings: LinearSettings
     scales: Scales
+    full: FullRow
+
+
+@subkernel
+def _add_zeros(bank: SimpleBank, rows: Rows) -> None:
+    """Write the first row with its zeros."""
+    scales, count = bank.scales, 0
+    for slot in range(len(scales.numeric)):
+        i = scales.numeric[slot]
+        if i != PRESENCE and may_be_dense(scales.times[i], scales.seen[0], 1):
+            bank.full.listed[count] = slot
+            count += 1
+    bank.full.clock[LISTED] = count
+    complete_row(bank.full, rows, 0)
 
 
 @inlined
@@ -43,12 +57,13 @@ def capacity(bank: SimpleBank) -> int:
 
 
 @inlined
-def write_scores(bank: SimpleBank, rows: Rows, row: int, out: Floats) -> None:
-    """Write the log odds of the positive class, by every classifier."""
+def write_scores(bank: SimpleBank, rows: Rows, out: Floats) -> None:
+    """Write the log odds of the positive class for the first row, by every classifier."""
     if bank.which == BAYES:
-        bayes_scores(bank.bayes, bank.bayes_settings, bank.scales, rows, row, 0, len(out), out)
+        bayes_scores(bank.bayes, bank.bayes_settings, bank.scales, rows, 0, 0, len(out), out)
     else:
-        linear_scores(bank.linear, bank.scales, rows, row, 0, len(out), out)
+        _add_zeros(bank, rows)
+        linear_scores(bank.linear, bank.scales, bank.full.rows, 0, 0, len(out), out)
 
 
 @inlined
@@ -63,7 +78,7 @@ def vote(bank: SimpleBank, i: int, score: float) -> tuple[float, float]:
 def bank_votes(bank: SimpleBank, rows: Rows, ids: Ints, out: Floats) -> None:
     """Write the votes against and for (classifiers × 2) on the first row."""
     score = np.empty(capacity(bank))
-    write_scores(bank, rows, 0, score)
+    write_scores(bank, rows, score)
     for k in range(len(ids)):
         out[k, 1], out[k, 0] = vote(bank, ids[k], score[ids[k]])
 
@@ -73,7 +88,7 @@ def bank_train(bank: SimpleBank, rows: Rows, ids: Ints, truth: Ints, weights: In
     """Train classifiers on the first row, with a class and a weight for each."""
     score = np.zeros(capacity(bank))
     if bank.which == LINEAR:
-        write_scores(bank, rows, 0, score)
+        write_scores(bank, rows, score)
     observe_row(bank.scales, rows, 0)
     if bank.which == BAYES:
         for k in range(len(ids)):
@@ -84,4 +99,4 @@ def bank_train(bank: SimpleBank, rows: Rows, ids: Ints, truth: Ints, weights: In
         positive, negative = vote(bank, ids[k], score[ids[k]])
         p = positive if positive + negative > 0.0 else 0.5
         slopes[ids[k]] = slope(bank.linear_settings, p, truth[k], weights[k])
-    linear_learn(bank.linear, bank.linear_settings, bank.scales, rows, 0, 0, slopes)
+    linear_learn(bank.linear, bank.linear_settings, bank.scales, bank.full.rows, 0, 0, slopes)

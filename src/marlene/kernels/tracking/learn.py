@@ -37,6 +37,7 @@ from marlene.kernels.tracking.weights import (
     move_weights,
     set_floors,
 )
+from marlene.kernels.tracking.zeros import add_zeros
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
@@ -56,9 +57,10 @@ FAMILIAR = 0.7
 
 @subkernel
 def _write_scores(
-    kinds: Kinds, rooms: Rooms, room: int, rows: Rows, row: int, score: Floats, first: int, stop: int
+    kinds: Kinds, rooms: Rooms, room: int, rows: Rows, row: int, scratch: WorkSpace, first: int, stop: int
 ) -> None:
     """Write the log odds of columns of a room."""
+    score = scratch.score
     scales = scales_of(rooms, room)
     if kinds.used[BAYES]:
         out, bayes = score[BAYES], kinds.bayes
@@ -67,7 +69,7 @@ def _write_scores(
             if bayes.weights[0, h] == 0.0 or bayes.weights[1, h] == 0.0:  # a class that was never seen gets no vote
                 out[h] = LARGEST * ((bayes.weights[1, h] > 0.0) - (bayes.weights[0, h] > 0.0))
     if kinds.used[LINEAR]:
-        linear_scores(kinds.linear, scales, rows, row, first, stop, score[LINEAR])
+        linear_scores(kinds.linear, scales, scratch.full.rows, 0, first, stop, score[LINEAR])
 
 
 @subkernel
@@ -111,6 +113,7 @@ def _is_familiar(rooms: Rooms, room: int, rows: Rows, row: int) -> bool:
 def _vote(model: Model, rows: Rows, row: int, scores: Floats) -> None:
     """Write the score of every target label: P(label) for equal priors of both classes."""
     kinds, rooms, scratch, streams = model.kinds, model.rooms, model.scratch, model.streams
+    add_zeros(scratch.full, rooms, rows, row)
     for room in range(len(rooms.first) - 1):
         first, stop = rooms.first[room], rooms.first[room + 1]
         if room != TARGET and not _is_familiar(rooms, room, rows, row):
@@ -118,13 +121,13 @@ def _vote(model: Model, rows: Rows, row: int, scores: Floats) -> None:
             for k in range(KINDS):
                 for h in range(stop, rooms.first[room + 1]):
                     scratch.score[k, h] = 0.0
-        _write_scores(kinds, rooms, room, rows, row, scratch.score, first, stop)
+        _write_scores(kinds, rooms, room, rows, row, scratch, first, stop)
     n_labels = streams.labels[TARGET]
     for k in range(KINDS):
         if kinds.used[k]:
             _mixed_votes(model.weights, scratch.score[k], k, scratch.said[k, :n_labels])
     if are_asked(model):
-        write_neighbours(kinds, rooms, scratch, rows, row, n_labels)
+        write_neighbours(kinds, rooms, scratch, n_labels)
         blend(streams, TARGET, kinds.voices, scratch, scores)
     else:
         blend(streams, TARGET, kinds.used, scratch, scores)
@@ -152,7 +155,7 @@ def _train(model: Model, stream: int, room: int, first: int, rows: Rows, row: in
             y, h = truth[q], first + q
             bayes_learn(kinds.bayes, kinds.bayes_settings, scales, rows, row, h, y, weight, importance, patience)
     if kinds.used[LINEAR]:
-        linear_learn(kinds.linear, kinds.linear_settings, scales, rows, row, first, slopes)
+        linear_learn(kinds.linear, kinds.linear_settings, scales, model.scratch.full.rows, 0, first, slopes)
 
 
 @inlined
@@ -270,7 +273,7 @@ def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
     rooms, growth, streams = model.rooms, model.growth, model.streams
     if model.kinds.voices[NEIGHBOURS]:
         importance = model.scratch.importance[0]
-        remember(model.kinds.window, scales_of(rooms, TARGET), rows, row, truth, importance, TARGET)
+        remember(model.kinds.window, scales_of(rooms, TARGET), model.scratch.full.rows, 0, truth, importance, TARGET)
     for room in range(len(rooms.first) - 1):
         observe_row(scales_of(rooms, room), rows, row)
         _train(model, TARGET, room, rooms.first[room], rows, row, truth)
@@ -295,7 +298,7 @@ def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
 def _learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, truth: Labels) -> None:
     scales, importance = scales_of(model.rooms, stream), model.scratch.importance[0]
     if model.kinds.voices[NEIGHBOURS] and len(model.growth.alive) > 0 and model.streams.seen[TARGET] == 0:
-        remember(model.kinds.window, scales, rows, row, truth, importance, stream)
+        remember(model.kinds.window, scales, model.scratch.full.rows, 0, truth, importance, stream)
     observe_row(scales, rows, row)
     for j in range(rows.starts[row], rows.starts[row + 1]):
         model.rooms.scales.known[stream, rows.indices[j]] = True
@@ -352,7 +355,8 @@ def _test_source(model: Model, objective: Objective, stream: int, rows: Rows, ro
     """Let the learners of a source vote alone on a row, and learn lines, cuts and errors from that."""
     streams, scratch, n_labels = model.streams, model.scratch, model.streams.labels[stream]
     first, scores, probabilities = state.source_column(model.rooms, stream, 0), scratch.scores, scratch.slopes
-    _write_scores(model.kinds, model.rooms, stream, rows, row, scratch.score, first, model.rooms.first[stream + 1])
+    add_zeros(scratch.full, model.rooms, rows, row)
+    _write_scores(model.kinds, model.rooms, stream, rows, row, scratch, first, model.rooms.first[stream + 1])
     for k in range(KINDS):
         for label in range(n_labels):
             scratch.said[k, label] = _probability(scratch.score[k, first + label])

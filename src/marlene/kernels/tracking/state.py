@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from marlene.kernels.banks.linear import Linear, LinearSettings
     from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
     from marlene.kernels.banks.neighbours import Window, WindowSettings, WindowSpace
+    from marlene.kernels.banks.scales import FullRow
     from marlene.kernels.decisions.label_sets import LabelSets
 
 KINDS = 2
@@ -75,6 +76,7 @@ class RoomScales(NamedTuple):
     mean: Floats
     squares: Floats
     origin: Floats
+    missing: Floats
 
 
 class Rooms(NamedTuple):
@@ -198,10 +200,12 @@ class Growth(NamedTuple):
 class WorkSpace(NamedTuple):
     """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), what voices say of labels.
 
-    `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and ln P(1) as they say it. `said`: what kinds
-    say of labels; `scores`: the same blended; `choice`: for decisions; `importance`: the weight of the present example.
+    `full`: the present example with its zeros. `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and
+    ln P(1) as they say it. `said`: what kinds say of labels; `scores`: the same blended; `choice`: for decisions;
+    `importance`: the weight of the present example.
     """
 
+    full: FullRow
     score: Floats
     logs: Floats
     said: Floats
@@ -254,6 +258,7 @@ def scales_of(rooms: Rooms, room: int) -> Scales:
         scales.mean[room],
         scales.squares[room],
         scales.origin[room],
+        scales.missing[room],
     )
 
 

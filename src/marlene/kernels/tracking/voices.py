@@ -11,7 +11,6 @@ from marlene.kernels.tracking.state import HEDGED, NEIGHBOURS, QUIET, TARGET, TO
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Bools, Floats, Labels
-    from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import Kinds, Model, Rooms, Streams, WorkSpace
 
 EARNED = 0.01
@@ -70,10 +69,11 @@ def _sum(state: Blend, record: int, n_labels: int) -> float:
 
 
 @subkernel
-def write_neighbours(kinds: Kinds, rooms: Rooms, scratch: WorkSpace, rows: Rows, row: int, n_labels: int) -> None:
+def write_neighbours(kinds: Kinds, rooms: Rooms, scratch: WorkSpace, n_labels: int) -> None:
     """Write what nearest neighbours say of every target label."""
     out = scratch.said[NEIGHBOURS, :n_labels]
-    neighbour_votes(kinds.window, kinds.window_settings, scales_of(rooms, TARGET), rows, row, scratch.window, out)
+    scales, rows = scales_of(rooms, TARGET), scratch.full.rows
+    neighbour_votes(kinds.window, kinds.window_settings, scales, rows, 0, scratch.window, out)
 
 
 @subkernel

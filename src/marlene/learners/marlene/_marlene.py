@@ -222,7 +222,7 @@ class Marlene(SavedLearner):
         scores = self._scores(rows)
         said = self._calibrate(scores)[0].tolist(), self._decide(scores)[0].tolist(), list(self.thresholds().values())
         tracker = self._tracker
-        entries = entries_of(self._tracker.bank.inputs(self._tracker.values.swapped(rows)))
+        entries = entries_of(self._tracker.bank.inputs(self._tracker.values.swapped(rows)), tracker.model())
         found, spoken_by = {}, Terms(tracker.model(), entries)
         for q, label in enumerate(self._labels(None)):
             spoke = spoken_by.of(self._voters(q))

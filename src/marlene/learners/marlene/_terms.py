@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marlene.kernels.banks.neighbours import FILLED, NEXT
-from marlene.kernels.banks.scales import FURTHEST, PRESENCE, Scales
+from marlene.kernels.banks.scales import FURTHEST, PRESENCE, USUAL, Scales
 from marlene.kernels.tracking.state import BAYES
 
 if TYPE_CHECKING:
@@ -27,12 +27,16 @@ Voter = tuple[int, int, float]
 """The kind and the column of a voter, and its share."""
 Spoken = tuple["Ints", "Floats"]
 """Inputs, and the log odds that each adds."""
+NO_SLOTS = np.zeros(0, np.int64)
 MOST_ENTRIES = 30_000
 """How many inputs of the latest examples are looked at, at most."""
 
 
 class Entries(NamedTuple):
-    """Inputs of examples: the number of the example, the input and its value (NaN: missing) of each entry."""
+    """Inputs of examples: the number of the example, the input and its value (NaN: missing) of each entry.
+
+    Zeros, and missing values, say nothing to naive Bayes.
+    """
 
     row: Ints
     slot: Ints
@@ -40,10 +44,19 @@ class Entries(NamedTuple):
     examples: int
 
 
-def entries_of(rows: Rows) -> Entries:
-    """Return the inputs of rows."""
-    count, stored = len(rows.starts) - 1, slice(rows.starts[0], rows.starts[-1])
-    return Entries(np.repeat(np.arange(count), np.diff(rows.starts)), rows.indices[stored], rows.values[stored], count)
+def entries_of(rows: Rows, model: Model) -> Entries:
+    """Return the inputs of rows, with the zeros of numbers that seldom are zero."""
+    count, scales, slots, values = len(rows.starts) - 1, model.rooms.scales, [], []
+    numbers = np.flatnonzero(model.rooms.numeric != PRESENCE)
+    dense = np.any(2.0 * scales.times > scales.seen[:, :1], axis=0)
+    numbers = numbers[np.asarray(dense)[model.rooms.numeric[numbers]]]
+    for row in range(count):
+        stored = slice(rows.starts[row], rows.starts[row + 1])
+        zeros = np.setdiff1d(numbers, rows.indices[stored])
+        slots.append(np.append(rows.indices[stored], zeros))
+        values.append(np.append(rows.values[stored], np.zeros(len(zeros))))
+    row_of = np.repeat(np.arange(count), [len(slot) for slot in slots])
+    return Entries(row_of, np.concatenate([NO_SLOTS, *slots]), np.concatenate([np.zeros(0), *values]), count)
 
 
 def latest(model: Model) -> tuple[Entries, Labels]:
@@ -69,7 +82,7 @@ def latest(model: Model) -> tuple[Entries, Labels]:
 
 def _scales_of(rooms: Rooms, room: int) -> Scales:
     scales = rooms.scales
-    names = ("met", "seen", "times", "mean", "squares", "origin")
+    names = ("met", "seen", "times", "mean", "squares", "origin", "missing")
     return Scales(rooms.numeric, *(getattr(scales, name)[room] for name in names))
 
 
@@ -81,7 +94,11 @@ def _centre_and_size(scales: Scales, i: Ints) -> tuple[Floats, Floats]:
     """Return what numbers are measured from, and their unit; see `kernels.banks.scales.scaled`."""
     count = np.maximum(scales.times[i], 1.0)
     variance, mean, dense = scales.squares[i] / count, scales.mean[i], _dense(scales, i)
-    return np.where(dense, mean, 0.0), np.sqrt(np.where(dense, variance, variance + mean * mean))
+    part = count / np.maximum(scales.seen[0] - scales.missing[i], count)
+    all_mean, all_variance = part * mean, part * (variance + (1.0 - part) * mean * mean)
+    usual = all_mean * all_mean <= USUAL * USUAL * all_variance
+    centre, spread = np.where(usual, all_mean, mean), np.where(usual, all_variance, variance)
+    return np.where(dense, centre, 0.0), np.sqrt(np.where(dense, spread, variance + mean * mean))
 
 
 class Terms:
@@ -97,7 +114,7 @@ class Terms:
 
     def __init__(self, model: Model, entries: Entries) -> None:
         self._model, self._entries = model, entries
-        self._missing = np.isnan(entries.value)
+        self._missing = np.isnan(entries.value) | (entries.value == 0.0)
         known = np.bincount(entries.row[~self._missing], minlength=entries.examples)
         self._certainty = (1.0 / np.sqrt(np.maximum(1, known)))[entries.row]
         self._values: dict[int, Floats] = {}
@@ -145,7 +162,8 @@ def _scaled(scales: Scales, entries: Entries) -> Floats:
     centre, size = _centre_and_size(scales, i)
     z[number] = np.divide(x - centre, size, out=np.zeros(len(i)), where=size > 0)
     unseen = scales.times[i] < 1.0
-    z[number[unseen]] = np.where(x[unseen] > 0, 1.0, -1.0)
+    z[number[unseen]] = np.sign(x[unseen])
+    z[number[(x == 0.0) & (np.abs(centre) > USUAL * size)]] = 0.0
     z[np.isnan(entries.value)] = 0.0
     z = np.clip(z, -FURTHEST, FURTHEST)
     length = np.sqrt(1.0 + np.bincount(entries.row, z * z, entries.examples))

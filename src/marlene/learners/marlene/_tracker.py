@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,7 +68,8 @@ class Tracker(TrackerLayout):
 
     def _scratch(self) -> WorkSpace:
         window = self.neighbours.window if self.neighbours else 0
-        return new_scratch(int(self._first[-1]), self._streams.examples.shape[1], self._weights.log.shape[2], window)
+        labels, places = self._streams.examples.shape[1], self._weights.log.shape[2]
+        return new_scratch(len(self.bank.numeric), int(self._first[-1]), labels, places, window)
 
     def learn(self, stream: str | None, rows: Rows, block: Block) -> None:
         """Learn rows; before each row of the target write P(label) and the predictions, if there is room for them."""
@@ -77,8 +79,7 @@ class Tracker(TrackerLayout):
             stop = self.values.count(rows, start)
             part = slice(start, stop)
             inputs = self._inputs_of(cut_rows(rows, start, stop))
-            if self.neighbours and self.neighbours.fit(widest=int(np.diff(inputs.starts).max(initial=0))):
-                self._model = None
+            self._fit_window(int(np.diff(inputs.starts).max(initial=0)))
             if number:
                 learn_source_rows(self.model(), self._objective, number, inputs, block.truth[part], block.weights[part])
             else:
@@ -101,6 +102,21 @@ class Tracker(TrackerLayout):
             self._read_events()
             if row >= len(block.truth):
                 return
+
+    def _fit_window(self, widest: int) -> None:
+        """Let the window have room for examples of so many inputs, with their zeros.
+
+        Fewer than twice as many inputs are dense as the examples had on the mean.
+        """
+        if self.neighbours:
+            zeros = min(2 * widest, self._scales.mean.shape[1])
+            if self.neighbours.fit(widest=min(widest + zeros, len(self.bank.numeric))):
+                self._model = None
+
+    def make_room_for_zeros(self) -> None:
+        """Let the window have room for further examples as wide as those so far, whatever is left of these in it."""
+        widths = self._scales.times.sum(axis=1) / np.maximum(1, self._scales.seen[:, 0])
+        self._fit_window(math.ceil(widths.max()))
 
     def _read_events(self) -> None:
         for time, kind, label, column in self._events[: self._clock[layout.EVENTS], :4].tolist():

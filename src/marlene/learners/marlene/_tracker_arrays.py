@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene.banks._bank import no_row
 from marlene.kernels.banks.neighbours import WindowSpace
 from marlene.kernels.decisions.calibration import LINE
 from marlene.kernels.decisions.cuts import BINS
@@ -50,6 +51,7 @@ def no_scales(rooms: int, inputs: int, numbers: int) -> RoomScales:
         mean=np.zeros(shape),
         squares=np.zeros(shape),
         origin=np.zeros(shape),
+        missing=np.zeros(shape),
     )
 
 
@@ -117,9 +119,10 @@ def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift:
     after.size[after.size > 0] += shift
 
 
-def new_scratch(columns: int, labels: int, places: int, window: int) -> WorkSpace:
+def new_scratch(inputs: int, columns: int, labels: int, places: int, window: int) -> WorkSpace:
     """Return work space."""
     return WorkSpace(
+        full=no_row(inputs),
         score=np.zeros((KINDS, columns)),
         logs=np.zeros((KINDS, 2, columns)),
         said=np.zeros((VOICES, labels)),

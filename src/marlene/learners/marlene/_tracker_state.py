@@ -60,6 +60,7 @@ def restore_tracker(tracker: Tracker, header: Mapping[str, Any], arrays: Mapping
     if tracker.neighbours:
         inputs, labels = len(tracker.bank.numeric), max(map(len, tracker.labels))
         tracker.neighbours.restore(arrays_under(arrays, "neighbours."), inputs, labels, len(names))
+        tracker.make_room_for_zeros()
     require(len(header["events"]) <= MOST_EVENTS, "the changes of labels")
     tracker.events.extend(Event(int(t), int(q), int(k), giver and Place(*giver)) for t, q, k, giver in header["events"])
     for event in tracker.events:
@@ -73,6 +74,7 @@ def _refuse_impossible(parts: Mapping[str, Any], tracker: Tracker) -> None:
     scales, weights, streams, growth = (parts[name] for name in ("scales", "weights", "streams", "growth"))
     require((scales.met.sum(axis=1) == scales.seen[:, 1]).all(), "the features")
     require(all((array >= 0).all() for array in (scales.seen, scales.times, scales.squares)), "the features")
+    require((scales.missing >= 0).all() and (scales.times + scales.missing <= scales.seen[:, :1]).all(), "the features")
     require((scales.known <= scales.met).all(), "the features")
     require(((weights.began >= NOT_YET) & (weights.began <= SEARCHING)).all(), "the candidates")
     used = [bank.which for bank in tracker.banks]
