@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from marlene._common.errors import MarleneError
 from marlene.kernels.compile import kernel
-from marlene.kernels.decisions.cuts import BINS, WIDEST
+from marlene.kernels.decisions.cuts import BINS, PULL, WIDEST
 from marlene.kernels.decisions.label_sets import LARGEST_SET, MOST_SETS
 from marlene.kernels.ensemble.blend import Blend, blended_vote, count_error
 from marlene.learners import Decisions, Marlene
 from marlene.learners.marlene._decisions import FIRST_ERROR, OBJECTIVES, threshold_of
 from marlene.metrics import Scores
-from tests.naive.decisions import Errors, bin_of
+from tests.naive.decisions import Errors, bin_of, lowering
 from tests.naive.row_decisions import Decisions as Naive
 
 COSTS = {"false_positive": 1.0, "false_negative": 4.0}
@@ -124,7 +124,7 @@ def test_an_objective_is_what_decisions_are_good_at():
     found = {name: decisions_for(name, 6).decide_and_learn(scores, truth)[1][500:] for name in (*MEASURES, "none")}
     for name in MEASURES:
         values = {other: measure(name, truth[500:], predictions) for other, predictions in found.items()}
-        assert values[name] >= max(values.values()) - 0.005, name
+        assert values[name] >= max(values.values()) - 0.01, name  # cuts lose a little where labels do not compete
         assert values[name] > min(values.values()) + 0.02, name
     mix = decisions_for("mix", 6).decide_and_learn(scores, truth)[1][500:]
     g_means = ("macro", "micro", "label-set")
@@ -207,10 +207,11 @@ def test_bins_are_equally_wide_in_log_odds():
     assert limits[BINS // 2] == 0.5
     inner = limits[1:-1]
     steps = np.diff(np.log(inner / (1 - inner)))
-    assert steps == pytest.approx(2 * WIDEST / BINS)
+    assert steps[: BINS // 2 - 1] == pytest.approx(2 * WIDEST / BINS)
+    assert steps[BINS // 2 - 1 :] == pytest.approx(2 * WIDEST / BINS / (1 - PULL))
     for cut in range(1, BINS):
-        assert bin_of(limits[cut] - 1e-9) == cut - 1
-        assert bin_of(limits[cut] + 1e-9) == cut
+        for score, expected in ((limits[cut] - 1e-9, cut - 1), (limits[cut] + 1e-9, cut)):
+            assert bin_of(score, lowering([score])) == expected
     assert decisions_for("mix", 3).decide(np.array([[0.0, 1.0, np.nan]])).tolist() == [[0, 1, 0]]
 
 
@@ -295,3 +296,14 @@ def test_the_better_voice_counts_more():
     alone = np.empty((400, 2))
     blended(Blend(np.full((2, 2, 2), FIRST_ERROR), np.ones((2, 2, 2))), said, np.array([False, True]), truth, alone)
     assert alone == pytest.approx(said[:, 1])
+
+
+def test_labels_compete():
+    scores = np.array([[0.3, 0.2], [0.6, 0.9], [0.7, 0.7]])
+    truth = np.array([[0, 0], [0, 1], [1, 1]], np.int8)
+    decisions = decisions_for("macro", 2)
+    decisions.decide_and_learn(np.tile(scores, (100, 1)), np.tile(truth, (100, 1)))
+    threshold = decisions.thresholds[0]
+    assert 0.3 < threshold < 0.7
+    assert decisions.decide(np.array([[threshold + 0.001, 0.1], [threshold - 0.001, 0.1]]))[:, 0].tolist() == [1, 0]
+    assert decisions.decide(np.array([[threshold + 0.001, 0.99]])).tolist() == [[0, 1]]

@@ -2,18 +2,25 @@
 
 import math
 
-from marlene.kernels.decisions.cuts import BINS, BORROWED, EVERY, HYSTERESIS, KEPT, PRIOR, RARE, WIDEST
+from marlene.kernels.decisions.calibration import SUREST
+from marlene.kernels.decisions.cuts import BINS, BORROWED, EVERY, HYSTERESIS, KEPT, PRIOR, PULL, RARE, WIDEST
 from marlene.kernels.ensemble.blend import MEMORY, SHARPNESS, SMALLEST_ERROR
 from marlene.learners.marlene._decisions import FIRST_ERROR
 
 MIDDLE = BINS // 2
 
 
-def bin_of(score):
+def lowering(scores):
+    """Return by how much the log odds of the scores of an example are lowered."""
+    surest = max((score for score in scores if score > 0.5), default=0.5)
+    return PULL * math.log(surest / (1 - surest)) if surest < 1 - SUREST else PULL * math.log((1 - SUREST) / SUREST)
+
+
+def bin_of(score, lower=0.0):
     """Return the bin of a score: bins are equally wide in log odds from -`WIDEST` to `WIDEST`."""
     if score <= 0 or score >= 1:
         return 0 if score <= 0 else BINS - 1
-    place = (math.log(score / (1 - score)) + WIDEST) / (2 * WIDEST) * BINS
+    place = (math.log(score / (1 - score)) - lower + WIDEST) / (2 * WIDEST) * BINS
     return min(max(math.floor(place), 0), BINS - 1)
 
 
@@ -59,8 +66,10 @@ class Cuts:
 
     def decide(self, scores):
         """Return the predictions."""
+        lower = lowering(scores)
         return [
-            int(not math.isnan(score) and bin_of(score) >= cut) for score, cut in zip(scores, self.cut, strict=True)
+            int(not math.isnan(score) and bin_of(score, lower) >= cut)
+            for score, cut in zip(scores, self.cut, strict=True)
         ]
 
     def learn(self, scores, truth, settled=None, w=1.0):
@@ -74,8 +83,8 @@ class Cuts:
                 self.certain[y] += w * sizes[y] ** -1.5
         for q, (score, y) in enumerate(zip(scores, truth, strict=True)):
             if y >= 0 and not math.isnan(score):
-                self.counts[q][y][bin_of(score)] += w
-                self.shares[q][y][bin_of(score)] += w / sizes[y]
+                self.counts[q][y][bin_of(score, lowering(scores))] += w
+                self.shares[q][y][bin_of(score, lowering(scores))] += w / sizes[y]
         self.examples += 1
         if self.examples % EVERY == 0:
             if self.aims:

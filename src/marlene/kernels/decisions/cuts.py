@@ -1,7 +1,8 @@
 """The decision threshold of every label, learnt online for measures that are made of counts.
 
 Scores of positive and negative examples are counted in bins. A label is predicted if its score lies in the bin `cut`
-or above. Every `EVERY` examples the labels choose their cuts one after the other, each knowing what the others chose,
+or above. Labels compete: the surer the surest label of an example, the lower are all its scores taken to be (`PULL`).
+Every `EVERY` examples the labels choose their cuts one after the other, each knowing what the others chose,
 so that every move makes the objective larger and together they come to rest. A label moves only if it gains something
 (`HYSTERESIS`), and borrows what it lacks in evidence from the mean of all labels (`BORROWED`). Labels that are rarer
 than `RARE` look more at their own G-Mean than at measures over all labels.
@@ -13,6 +14,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.decisions.calibration import log_odds
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 BINS = 100
 WIDEST = 6.5
 """The log odds at which the outermost bins begin."""
+PULL = 0.15
+"""The part of the largest log odds of an example, if positive, by which the log odds of all its labels are lowered."""
 EVERY = 10
 """Examples between two choices."""
 KEPT = 0.99
@@ -71,18 +75,27 @@ class Cuts(NamedTuple):
 
 
 @inlined
-def bin_of(score: float) -> int:
+def lowering(scores: Floats) -> float:
+    """Return by how much the log odds of an example's labels are lowered."""
+    largest = 0.5
+    for q in range(len(scores)):
+        largest = max(largest, scores[q])
+    return PULL * log_odds(largest)
+
+
+@inlined
+def bin_of(score: float, lower: float) -> int:
     """Return the bin of a score from 0 to 1: bins are equally wide in log odds, the outer ones without an end."""
     if score <= 0.0 or score >= 1.0:
         return 0 if score <= 0.0 else BINS - 1
-    place = (0.5 + math.log(score / (1.0 - score)) / (2.0 * WIDEST)) * BINS
+    place = (0.5 + (math.log(score / (1.0 - score)) - lower) / (2.0 * WIDEST)) * BINS
     return int(min(max(place, 0.0), BINS - 1.0))
 
 
 @inlined
-def is_above(state: Cuts, scores: Floats, q: int) -> bool:
+def is_above(state: Cuts, scores: Floats, q: int, lower: float) -> bool:
     """Tell whether a label is predicted; it is not where there is no score (NaN)."""
-    return bool(not math.isnan(scores[q]) and bin_of(scores[q]) >= state.cut[q])
+    return bool(not math.isnan(scores[q]) and bin_of(scores[q], lower) >= state.cut[q])
 
 
 @inlined
@@ -94,7 +107,7 @@ def _certainty(labels: float) -> float:
 @subkernel
 def observe_scores(state: Cuts, scores: Floats, truth: Labels, weight: float) -> bool:
     """Count the scores of an example; tell whether any of its labels is known."""
-    positives = negatives = 0.0
+    positives, negatives, lower = 0.0, 0.0, lowering(scores)
     for q in range(len(scores)):
         positives += 1.0 if truth[q] == 1 else 0.0
         negatives += 1.0 if truth[q] == 0 else 0.0
@@ -104,7 +117,7 @@ def observe_scores(state: Cuts, scores: Floats, truth: Labels, weight: float) ->
         state.rows[2] += weight * _certainty(positives)
     for q in range(len(scores)):
         if truth[q] >= 0 and not math.isnan(scores[q]):
-            b = bin_of(scores[q])
+            b = bin_of(scores[q], lower)
             state.counts[q, truth[q], b] += weight
             state.shares[q, truth[q], b] += weight / (positives if truth[q] == 1 else negatives)
     return positives + negatives > 0.0

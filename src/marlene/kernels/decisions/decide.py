@@ -17,6 +17,7 @@ from marlene.kernels.decisions.cuts import (
     choose_cuts,
     forget,
     is_above,
+    lowering,
     observe_scores,
 )
 from marlene.kernels.decisions.label_sets import (
@@ -65,9 +66,10 @@ def decide_row(
     elif rule == SUBSET:
         choose_likeliest_set(state.sets, state.examples, probabilities, out, work)
     else:
+        lower = lowering(scores) if rule == CUTS else 0.0
         for q in range(len(scores)):
             if rule == CUTS:
-                above = is_above(state.cuts, scores, q)
+                above = is_above(state.cuts, scores, q, lower)
             elif rule == COSTS:
                 above = probabilities[q] > objective.level
             else:

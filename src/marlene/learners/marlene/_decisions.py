@@ -9,7 +9,7 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.states import arrays_under, copied_arrays, require, restored_array, restored_tuple, with_prefix
 from marlene.kernels.decisions.calibration import LINE
-from marlene.kernels.decisions.cuts import BINS, WIDEST, Aims, Cuts
+from marlene.kernels.decisions.cuts import BINS, PULL, WIDEST, Aims, Cuts
 from marlene.kernels.decisions.decide import (
     BEST_LABELS,
     COSTS,
@@ -57,9 +57,10 @@ class Decisions:
 
     A score is P(label) for equal priors of both classes, from 0 to 1, NaN if there is none. Its probability is learnt
     from the past. For G-Means and F1 of labels, scores of positive and negative examples are counted in a hundred
-    bins, equally wide in log odds; the counts decay, and every ten examples the labels choose their thresholds, one
-    after the other, so that the objective grows. Costs and "hamming" compare probabilities with a fixed level.
-    "label-set", "example-f1", "jaccard" and "subset" decide for all labels of an example together.
+    bins, equally wide in log odds. Before, the log odds of all labels of an example are lowered by a part of the
+    largest, if that is positive, since labels compete. The counts decay, and every ten examples the labels choose their
+    thresholds, one after the other, so that the objective grows. Costs and "hamming" compare probabilities with a fixed
+    level. "label-set", "example-f1", "jaccard" and "subset" decide for all labels of an example together.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ class Decisions:
 
     @property
     def thresholds(self) -> Floats:
-        """The least score at which each label is predicted; NaN if that is decided by probabilities."""
+        """The least score at which each label is predicted if no label is surer; NaN if probabilities decide."""
         return thresholds_of(self._objective, self._state.cuts.cut)
 
     def set_objective(self, objective: str | Mapping[str, float]) -> None:
@@ -142,8 +143,12 @@ class Decisions:
 
 
 def threshold_of(cut: Ints) -> Floats:
-    """Return the least score that lies in a bin or above: 0 for the lowest, 1 above the highest."""
+    """Return the least score that lies in a bin or above: 0 for the lowest, 1 above the highest.
+
+    That is, if no other label of the example scores higher.
+    """
     odds = (cut / BINS - 0.5) * 2.0 * WIDEST
+    odds = np.where(odds > 0.0, odds / (1.0 - PULL), odds)
     inner: Floats = 1.0 / (1.0 + np.exp(-odds))
     return np.where(cut <= 0, 0.0, np.where(cut >= BINS, 1.0, inner))
 

@@ -153,6 +153,7 @@ class Marlene(SavedLearner):
     def thresholds(self) -> dict[Hashable, float]:
         """Return for every target label the score (`score_one`) from which on it is predicted at present.
 
+        It takes a higher score if another label of the example has a higher one, above 0.5.
         NaN where predictions rest on probabilities: for costs, "hamming", "label-set", "example-f1", "jaccard" and
         "subset".
         """
