@@ -154,7 +154,7 @@ def _verdict(methods: Sequence[str], table: Floats, units: str) -> str:
         other = found.second if found.first == best else found.first
         said = f"{methods[other]} (p = {found.corrected:.2g})"
         (worse if found.corrected < ALPHA else alike).append(said)
-    test = f"Over {units}, Wilcoxon's signed-rank test with Holm's correction finds"
+    test = f"By Macro-G-Mean over {units}, Wilcoxon's signed-rank test with Holm's correction finds"
     parts = []
     if worse:
         parts.append(f"{methods[best]} significantly better than {', '.join(worse)}")

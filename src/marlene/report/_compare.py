@@ -179,6 +179,10 @@ def _costs(page: Page, number: int, found: Mapping[str, list[Compared]]) -> None
         "place": list(range(len(ordered))),
     }
     page.beside(
-        (f"seconds-{number}", charts.bars(key, ("seconds", "s", "~g"), "method", len(ordered)), "CPU time of learning"),
-        (f"memory-{number}", charts.bars(key, ("memory", "MB", "~g"), "method", len(ordered)), "Peak memory"),
+        (
+            f"seconds-{number}",
+            charts.bars(key, ("seconds", "s", ",.3~f"), "method", len(ordered)),
+            "CPU time of learning",
+        ),
+        (f"memory-{number}", charts.bars(key, ("memory", "MB", ",.3~f"), "method", len(ordered)), "Peak memory"),
     )

@@ -81,7 +81,8 @@ class Page:
         self.charts[key] = spec
         title = f"<h3>{escape(heading)}</h3>" if heading else ""
         name = escape(heading or self._sections[-1][1])
-        return f'{title}<div class="chart" id="chart-{key}" data-chart="{key}" data-title="{name}"></div>'
+        chart = f'<div class="chart" id="chart-{key}" data-chart="{key}" data-title="{name}"></div>'
+        return f'<div class="figure">{title}{chart}</div>'
 
     def chooser(self, param: str, caption: str, values: Iterable[str]) -> None:
         """Add a list to choose a value of a chart's parameter from, and a text that goes with the choice."""

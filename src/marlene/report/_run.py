@@ -150,7 +150,7 @@ class _Writer:
                 "scale": {"domain": ["for", "against"], "range": ["var(--for)", "var(--against)"]},
             }
             spec = charts.bars(
-                "features", ("term", "log odds", "~g"), "feature", _most(page.tables["features"]), colour
+                "features", ("term", "log odds", ",.3~f"), "feature", _most(page.tables["features"]), colour
             )
             more.append(("label-features", charts.chosen_only(spec, "label", first), "Most telling features"))
         if more:
