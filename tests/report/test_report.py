@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -118,3 +119,37 @@ def test_a_folder_without_results_is_refused(tmp_path):
     (tmp_path / "runs").mkdir()
     with pytest.raises(MarleneError, match="no run has ended"):
         report_of(tmp_path)
+
+
+def test_the_fullest_history_fits():
+    """Many labels with long names, all helped by others all the time, changing often, with all that is kept."""
+    rng = np.random.default_rng(3)
+    names = [f"a label with a rather long name, number {q}" for q in range(80)]
+    small = wide(80, 200)
+    points = np.arange(1, 50)
+    helps = np.array([(p, q, (q + g) % 80, rng.random()) for p in range(49) for q in range(80) for g in range(1, 9)])
+    voter = {"base": "naive-bayes", "role": "snapshot", "stream": None, "share": 0.123456}
+    speaks = {"for": {f"a word that speaks {i}": rng.random() for i in range(5)}}
+    speaks["against"] = {f"a word against it {i}": -rng.random() for i in range(5)}
+    fat = replace(
+        small.history,
+        stride=1000,
+        examples=512_000,
+        counts=rng.integers(0, 999, (512, 80, 4)),
+        at=points * 10_000,
+        thresholds=rng.random((49, 80)),
+        seconds=rng.random(49).cumsum(),
+        memory=rng.random(49) * 1000,
+        helps=helps,
+        together=rng.random((80, 80)) * 100_000,
+        givers=[(None, name) for name in names],
+        changes=[
+            {"time": i * 25, "label": names[i % 80], "inherited": True, "stream": None, "giver": names[i % 77]}
+            for i in range(10_000)
+        ],
+        voters={name: [voter | {"label": other} for other in names[:8]] for name in names},
+        features=dict.fromkeys(names, speaks),
+    )
+    steps = rng.random((512_000, 4))
+    page = run_page(replace(small, labels=tuple(names), history=fat, steps=steps, examples=512_000))
+    assert len(page.render().encode()) < MOST_BYTES

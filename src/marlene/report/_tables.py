@@ -19,13 +19,15 @@ MOST_LABELS = 64
 """How many labels are shown: the most frequent."""
 POINTS = 600
 """How many points a line of scores has at most."""
-LABEL_POINTS, LABEL_CELLS = 256, 8192
+LABEL_POINTS, LABEL_CELLS = 256, 7168
 """The same for the line of one label, and for the lines of all labels together."""
 COLUMNS = 96
 """How many columns a heat map over time has at most."""
 CHANGE_BINS = 120
 MOST_CHANGES = 40
 """How many changes of one label are marked: the latest."""
+MOST_HELPERS = 12_000
+"""How many shares of helpers are shown, over all times: the largest."""
 TOGETHER = 40
 """How many labels are compared by how often they come together."""
 OTHERS = "another label"
@@ -186,6 +188,9 @@ def helpers(history: History, shown: Sequence[int], labels: Sequence[str]) -> Co
         for point, label, giver, share in history.helps.tolist()
         if int(label) in wanted and givers[int(giver)] != (None, labels[int(label)])
     ]
+    if len(rows) > MOST_HELPERS:
+        least = sorted((share for *_, share in rows), reverse=True)[MOST_HELPERS - 1]
+        rows = [row for row in rows if row[3] >= least]
     points, heirs, names, shares = zip(*rows, strict=True) if rows else ((), (), (), ())
     return {"point": list(points), "label": coded(heirs), "giver": coded(names), "share": list(shares)}
 
