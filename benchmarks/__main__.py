@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import arff, compilation, forest, learners, memory, reading, scaling
+from benchmarks import arff, compilation, forest, learners, memory, reading, scaling, singly
 from benchmarks._report import README, heading, summary
 
 BENCHMARKS = {
@@ -14,6 +14,7 @@ BENCHMARKS = {
     "forest": forest,
     "scaling": scaling,
     "learners": learners,
+    "singly": singly,
     "compilation": compilation,
 }
 

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import _measure, _report, arff, compilation, forest, learners, memory, reading, scaling
+from benchmarks import _measure, _report, arff, compilation, forest, learners, memory, reading, scaling, singly
 from benchmarks._measure import Bound, Table
 from marlene.streams import load
 
@@ -83,6 +83,14 @@ def test_trees_on_slashdot():
 def test_one_example_at_a_time():
     table = learners.one_by_one(load("yeast", limit=20))
     check(table, n_rows=3, n_bounds=1)
+
+
+def test_one_example_at_a_time_beside_river():
+    check(singly.pairs(None, 20), n_rows=1, n_bounds=1)
+    table = singly.pairs(load("yeast", limit=20), 20)
+    check(table, n_rows=2, n_bounds=3)
+    assert [row[0] for row in table.rows] == ["two numbers, three labels", "yeast"]
+    check(singly.late(load("yeast", limit=20)), n_rows=2, n_bounds=1)
 
 
 @pytest.mark.data

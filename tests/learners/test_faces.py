@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from marlene._common.errors import MarleneError
 from marlene.learners import BRMarlene, BRPWMarlene, BRResampled
-from marlene.learners.input._features import ABSENT
+from marlene.learners.input._known import ABSENT
 from marlene.streams import Feature
 from marlene.trees import HoeffdingForest
 from tests.learners.streams import LEARNERS, contents, dicts, drifting, learn_singly, sensitive, truths

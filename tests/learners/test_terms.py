@@ -43,7 +43,7 @@ def test_terms_add_up_to_the_log_odds(base):
     arrays = tracker.model()
     for row in (3, 40, 77):
         rows = model._space.rows(stream.X[row : row + 1], None, learning=False)[0]
-        entries = entries_of(tracker._inputs_of(rows), arrays)
+        entries = entries_of(tracker.inputs_of(rows), arrays)
         for column in range(2):
             ((kind, h, share),) = tracker.leaders(column)
             assert share == 1.0

@@ -18,6 +18,34 @@ Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int8]
 """Labels, true or predicted: 0, 1, or -1 where not known."""
+LEAST_ROOM = 16
+
+
+def appended(array: Array, new: npt.ArrayLike, fill: float = 0) -> Array:
+    """Return a vector with more at its end: in the room behind it if it came from here, else in twice the room.
+
+    New room holds `fill`.
+
+    Examples
+    --------
+    >>> first = appended(np.zeros(0), [1.0, 2.0])
+    >>> second = appended(first, [3.0])
+    >>> second, room_of(second) is room_of(first)
+    (array([1., 2., 3.]), True)
+    """
+    more, before = np.asarray(new, array.dtype), len(array)
+    room, length = room_of(array), before + len(more)
+    if len(room) < length:
+        room = np.full(max(LEAST_ROOM, 2 * length), fill, array.dtype)
+        room[:before] = array
+    room[before:length] = more
+    return room[:length]
+
+
+def room_of(array: Array) -> Array:
+    """Return the vector with all room behind it; kernels find the same one as long as there is some."""
+    room = array.base
+    return array if room is None else room
 
 
 def as_floats(values: Any, what: str) -> Floats:  # noqa: ANN401 (array-like)

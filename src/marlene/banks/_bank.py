@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from marlene._common.arrays import appended, room_of
 from marlene._common.errors import MarleneError
 from marlene._common.states import arrays_under, with_prefix
 from marlene.kernels.banks.linear import Linear, LinearSettings
@@ -76,7 +77,22 @@ class InputBank:
     @property
     def kinds(self) -> Ints:
         """For every feature 0 if it is numeric, else the number of its values."""
-        return self._kinds.copy()
+        return self._kinds
+
+    @property
+    def first_inputs(self) -> Ints:
+        """The first input of every feature."""
+        return self._first
+
+    @property
+    def n_inputs(self) -> int:
+        """How many inputs there are."""
+        return len(self._scales.numeric)
+
+    @property
+    def n_numbers(self) -> int:
+        """How many of them are numeric."""
+        return len(self._scales.times)
 
     @property
     def numeric(self) -> Ints:
@@ -98,6 +114,14 @@ class InputBank:
         for name, axes in self.layout.items():
             if axes[:1] == (INPUT,):
                 getattr(self._arrays, name)[slot] = 0.0
+
+    def take_copies(self) -> None:
+        """Have copies of all arrays."""
+        self._arrays = type(self._arrays)(*(array.copy() for array in self._arrays))
+
+    def clear_room(self) -> None:
+        """Clear the room for further inputs, which a copy may have used."""
+        room_of(self._scales.numeric)[self.n_inputs :] = PRESENCE
 
     def arrange(self, old: Ints, new: Ints, count: int) -> None:
         """Have `count` classifiers, all alive: those numbered `old` become number `new`, others are empty."""
@@ -148,8 +172,8 @@ class InputBank:
         numbers = np.array([NAMES.get(kind, -1) if isinstance(kind, str) else kind for kind in kinds], np.int64)
         if ((numbers < 0) | (numbers == 1)).any():
             raise MarleneError(f"a feature is numeric (0) or has at least two values, not one of {kinds!r}")
-        self._first = np.append(self._first, self._append_inputs(numbers))
-        self._kinds = np.append(self._kinds, numbers)
+        self._first = appended(self._first, self._append_inputs(numbers))
+        self._kinds = appended(self._kinds, numbers)
         self._resize()
 
     def widen(self, feature: int, n_values: int) -> None:
@@ -169,7 +193,8 @@ class InputBank:
             numeric=np.insert(self._scales.numeric, [end] * more, PRESENCE),
             met=np.insert(self._scales.met, [end] * more, False),
         )
-        self._first[self._first >= end] += more
+        self._first = self._first + more * (self._first >= end)
+        self._kinds = self._kinds.copy()
         self._kinds[feature] = values
 
     def _append_inputs(self, kinds: Ints) -> Ints:
@@ -180,15 +205,18 @@ class InputBank:
         new = np.full(int(length.sum()), PRESENCE, np.int64)
         is_number = kinds == NUMERIC
         new[first[is_number] - before] = n_numeric + np.arange(is_number.sum())
-        longer = (np.pad(array, (0, int(is_number.sum()))) for array in self._scales[3:])
-        met = np.pad(self._scales.met, (0, len(new)))
-        self._scales = Scales(np.append(self._scales.numeric, new), met, self._scales.seen, *longer)
+        zeros = np.zeros(int(is_number.sum()))
+        longer = (appended(array, zeros) for array in self._scales[3:])
+        met = appended(self._scales.met, np.zeros(len(new), np.bool_))
+        self._scales = Scales(appended(self._scales.numeric, new, fill=PRESENCE), met, self._scales.seen, *longer)
         return first
+
+    def _shapes(self, sizes: Mapping[str, int], capacity: int) -> dict[str, tuple[int, ...]]:
+        return {name: (*(sizes.get(axis, axis) for axis in axes), capacity) for name, axes in self.layout.items()}
 
     def _new_arrays(self, sizes: Mapping[str, int], capacity: int) -> Any:  # noqa: ANN401 (a NamedTuple)
         """Return arrays of zeros."""
-        shapes = {name: [sizes.get(axis, axis) for axis in axes] for name, axes in self.layout.items()}
-        return self.arrays_type(**{name: np.zeros([*shape, capacity]) for name, shape in shapes.items()})
+        return self.arrays_type(**{name: np.zeros(shape) for name, shape in self._shapes(sizes, capacity).items()})
 
     def _in_use(self) -> dict[str, int]:
         return {INPUT: len(self._scales.numeric), NUMBER: len(self._scales.times)}
@@ -204,9 +232,12 @@ class InputBank:
 
     def _resize(self) -> None:
         """Let the arrays have room for all inputs and ids, and some more for inputs to come."""
-        larger = self._new_arrays(self._rooms(), len(self._alive))
-        if all(a.shape == b.shape for a, b in zip(larger, self._arrays, strict=True)):
+        rooms = self._rooms()
+        if all(
+            getattr(self._arrays, name).shape == shape for name, shape in self._shapes(rooms, len(self._alive)).items()
+        ):
             return
+        larger = self._new_arrays(rooms, len(self._alive))
         for mine, theirs in zip(larger, self._arrays, strict=True):
             mine[tuple(slice(0, length) for length in theirs.shape)] = theirs
         self._arrays = larger

@@ -71,12 +71,17 @@ class Neighbours:
         if all(size >= need for size, need in zip(sizes, wanted, strict=True)):
             return False
         room = (size if size >= need else max(need, size + size // 2) for size, need in zip(sizes, wanted, strict=True))
-        self._arrays = no_window(self.window, *room)
+        larger = no_window(self.window, *room)
         mine: Array
         theirs: Array
-        for mine, theirs in zip(self._arrays, before, strict=True):  # type: ignore[assignment]
+        for mine, theirs in zip(larger, before, strict=True):  # type: ignore[assignment]
             mine[tuple(slice(0, length) for length in theirs.shape)] = theirs
+        self._arrays = larger
         return True
+
+    def take_copies(self) -> None:
+        """Have copies of all arrays."""
+        self._arrays = Window(**{name: array.copy() for name, array in self._arrays._asdict().items()})
 
     def move(self, before: Ints, after: Ints, inputs: int) -> None:
         """Have so many inputs; those at `before` are now at `after`."""
@@ -84,7 +89,7 @@ class Neighbours:
         if not np.array_equal(before, after):
             moved = np.zeros(max(1, inputs), np.int64)
             moved[before] = after
-            self._arrays.where[:] = moved[self._arrays.where]
+            self._arrays = self._arrays._replace(where=moved[self._arrays.where].astype(np.int32))
             self._fill_table()
 
     def forget_input(self, slot: int) -> None:
@@ -103,11 +108,12 @@ class Neighbours:
 
     def _fill_table(self) -> None:
         """Make the table from the lists."""
-        table, _, where, value, sizes, *_ = self._arrays
-        table[:] = 0.0
+        _, _, where, value, sizes, *_ = self._arrays
+        table = np.zeros(self._arrays.table.shape, np.float32)
         listed = np.arange(where.shape[1]) < sizes[:, None]
         example, _ = np.nonzero(listed)
         np.add.at(table, (where[listed] % MOST_PLACES, example), value[listed])
+        self._arrays = self._arrays._replace(table=table)
 
     def state(self, labels: int) -> Arrays:
         """Return everything but the settings as named arrays (copies); there are so many labels."""

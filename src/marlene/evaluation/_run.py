@@ -220,10 +220,7 @@ class PrequentialRun:
         """Run in blocks, one call each; blocks grow until a call takes `SECONDS_PER_BLOCK`."""
         end = self._first + len(part)
         while self.done < end:
-            stop = min(end, self.done + self._size)
-            for every in (self.every, None if self.recorder is None else self.recorder.pace):
-                if every is not None:
-                    stop = min(stop, self.done + every - self.done % every)
+            stop = self._next_stop(min(end, self.done + self._size), self.every)
             rows, before = slice(self.done - self._first, stop - self._first), self.learn_seconds
             X, Y = part.X[rows], part.Y[rows]
             self._record(*self._timed(tested, self.learner, X, Y))
@@ -235,6 +232,9 @@ class PrequentialRun:
 
     def _delayed(self, part: Stream) -> Iterator[Progress]:
         """Run example by example; at the end of the stream, the labels of some are still delayed."""
+        if hasattr(self.learner, "decide_then_train_late"):
+            yield from self._late(part)
+            return
         end, reported = len(part), self.learn_seconds
         for t in range(self.done - self._first, end):
             X = part.X[t : t + 1]
@@ -248,6 +248,30 @@ class PrequentialRun:
             if slow or self.done % (self.every or BLOCK) == 0 or t + 1 == end:
                 reported = self.learn_seconds
                 yield self._progress()
+
+    def _late(self, part: Stream) -> Iterator[Progress]:
+        """Do the same with a learner that takes a block of examples, and of earlier ones whose labels arrive then."""
+        end = self._first + len(part)
+        while self.done < end:
+            stop = self._next_stop(end, self.every or BLOCK)
+            if self.done < self.delay:  # no labels yet
+                stop = min(stop, self.delay)
+                found = self._timed(decided, self.learner, part.X[self.done - self._first : stop - self._first])
+            else:
+                rows = slice(self.done - self._first - self.delay, stop - self._first)
+                found = self._timed(self.learner.decide_then_train_late, part.X[rows], part.Y[rows], self.delay)
+            rows = slice(self.done - self._first, stop - self._first)
+            self._record(*found)
+            self._note(part.X[rows], part.Y[rows])
+            self._look()
+            yield self._progress()
+
+    def _next_stop(self, stop: int, *others: int | None) -> int:
+        """Return where a block ends: where the recorder looks, and at multiples of other numbers, at the latest."""
+        for every in (None if self.recorder is None else self.recorder.pace, *others):
+            if every is not None:
+                stop = min(stop, self.done + every - self.done % every)
+        return stop
 
     def _look(self) -> None:
         if self.recorder is not None and self.done % self.recorder.pace == 0:

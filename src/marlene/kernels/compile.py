@@ -123,7 +123,7 @@ def _announce() -> None:
         print("compiling kernels, first run only", file=sys.stderr, flush=True)
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Function, counting: bool = True) -> Function:
     """Compile `function` at its first call; it runs without the interpreter's lock and uses the cache described above.
 
     `fastmath` is off: for a seed, results must be the same to the bit. A division by zero gives what NumPy gives.
@@ -140,11 +140,17 @@ def kernel(function: Function) -> Function:
     >>> total(np.array([1.0, 2.0]))
     3.0
     """
-    compiled: Any = numba.njit(**OPTIONS)(function)
+    options = OPTIONS if counting else {**OPTIONS, "_nrt": False}
+    compiled: Any = numba.njit(**options)(function)
     if cache_folder() is not None and Path(__file__).parent in Path(function.__code__.co_filename).parents:
         # What njit(cache=True) does, with our class.
         compiled._cache = _Cache(compiled.py_func)  # type: ignore[no-untyped-call]  # noqa: SLF001
     return cast("Function", compiled)
+
+
+def borrower(function: Function) -> Function:
+    """Compile a `kernel` that does not count references: it may call functions that return arrays, but make none."""
+    return kernel(function, counting=False)
 
 
 def subkernel(function: Function) -> Function:

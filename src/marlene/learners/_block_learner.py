@@ -75,18 +75,23 @@ class BlockLearner(base.MultiLabelClassifier):
         """Learn rows of different weights, none 0."""
         raise NotImplementedError
 
-    def _calibrate(self, scores: Floats) -> Floats:
-        """Return P(label) for scores; NaN: no evidence."""
-        return scores
+    def _decisions(self, rows: Rows) -> tuple[Floats, Labels]:
+        """Return P(label), NaN without evidence, and the predictions for rows."""
+        scores = self._scores(rows)
+        return scores, (scores > 0.5).astype(np.int8)
 
-    def _decide(self, scores: Floats) -> Labels:
-        """Return the predictions for scores; NaN: no evidence."""
-        return (scores > 0.5).astype(np.int8)
+    def _learnt_plainly(self, x: Any, y: Any, w: Any, stream: str | None) -> bool:  # noqa: ANN401, ARG002
+        """Learn an example the short way, if there is one; tell whether it was learnt."""
+        return False
+
+    def _decided_plainly(self, x: Any, what: str) -> dict[Hashable, Any] | None:  # noqa: ANN401, ARG002
+        """Return probabilities or predictions of an example the short way; None if there is none."""
+        return None
 
     def _test(self, rows: Rows, truth: Labels, probabilities: Floats) -> Labels:
         """Learn rows of the target; write P(label), and return the predictions, before each row."""
         self._run(None, rows, truth, probabilities)
-        return self._decide(probabilities)
+        return (probabilities > 0.5).astype(np.int8)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: settings, how much is known, and who votes on every label."""
@@ -144,6 +149,8 @@ class BlockLearner(base.MultiLabelClassifier):
         stream
             Name of the source stream. Default: the target.
         """
+        if self._learnt_plainly(x, y, w, stream):
+            return
         known, weights = self._labels(stream), self._checked_weights(w, 1)
         x = x if isinstance(x, dict) else as_example(x)
         rows, additions = self._space.rows_of_dicts([x], learning=True)
@@ -159,14 +166,20 @@ class BlockLearner(base.MultiLabelClassifier):
 
     def predict_proba_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, dict[bool, float]]:  # noqa: ANN401
         """Return the probabilities of every target label; 0.5 without evidence."""
+        plain = self._decided_plainly(x, "probabilities")
+        if plain is not None:
+            return {label: {False: 1 - p, True: p} for label, p in plain.items()}
         rows, _additions = self._space.rows_of_dicts([x], learning=False)
-        probabilities = _without_gaps(self._calibrate(self._scores(rows)))[0].tolist()
+        probabilities = _without_gaps(self._decisions(rows)[0])[0].tolist()
         return {label: {False: 1 - p, True: p} for label, p in zip(self._labels(None), probabilities, strict=True)}
 
     def predict_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, bool]:  # noqa: ANN401
         """Return the prediction of every target label; False without evidence."""
+        plain = self._decided_plainly(x, "predictions")
+        if plain is not None:
+            return plain
         rows, _additions = self._space.rows_of_dicts([x], learning=False)
-        predictions = self._decide(self._scores(rows))[0].astype(bool).tolist()
+        predictions = self._decisions(rows)[1][0].astype(bool).tolist()
         return dict(zip(self._labels(None), predictions, strict=True))
 
     def learn_many(self, X: Any, Y: Any, w: Any = 1.0, stream: str | None = None) -> None:  # noqa: ANN401 (array-likes)
@@ -193,15 +206,14 @@ class BlockLearner(base.MultiLabelClassifier):
     def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Do the same as `test_then_train`; return P(label) and the predictions, both before learning."""
         rows, truth, _ = self._take(X, Y, 1.0, None)
-        probabilities = np.full((len(truth), len(self._labels(None))), 0.5)
+        probabilities = np.full(truth.shape, 0.5)
         predictions = self._test(rows, truth, probabilities)
         return _without_gaps(probabilities), predictions
 
     def decide_many(self, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Return P(label) and the predictions (examples × target labels)."""
-        scores = self._scores(self._space.rows(X, None, learning=False)[0])
-        predictions = self._decide(scores)
-        return _without_gaps(self._calibrate(scores)), predictions
+        probabilities, predictions = self._decisions(self._space.rows(X, None, learning=False)[0])
+        return _without_gaps(probabilities), predictions
 
     def predict_proba_many(self, X: Any) -> Any:  # noqa: ANN401 (an array or a frame)
         """Return P(label) (examples × target labels); for a frame as a frame with its index."""
@@ -279,11 +291,18 @@ class BlockLearner(base.MultiLabelClassifier):
 
     def _admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable], stacklevel: int = 3) -> None:
         """Add what is new: features, values and labels."""
+        space = self._space
         if additions or len(labels) > len(self._labels(stream)) or not labels:
-            self._space.add(additions)
-            self._add(stream, labels)
-        for said in self._space.doubts(additions) if additions.doubts else ():
+            self._take_in(stream, additions, labels)
+        for said in space.doubts(additions) if additions.doubts else ():
             warnings.warn(said, UserWarning, stacklevel=stacklevel)
+
+    def _take_in(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> None:
+        self._space.add(additions)
+        self._add(stream, labels)
+
+    def _keep_additions(self) -> None:
+        """Keep what was admitted, even if nothing is learnt with it."""
 
 
 def _voters(rows: Sequence[Mapping[str, Any]], label: Hashable) -> str:

@@ -113,6 +113,7 @@ class Blocks:
         """Add what an example brings."""
         self.features += _size(lesson.additions)
         self.learner._admit(lesson.stream, lesson.additions, lesson.labels)  # noqa: SLF001
+        self.learner._keep_additions()  # noqa: SLF001
         if lesson.stream is not None:
             self.streams.add(lesson.stream)
 
@@ -134,10 +135,8 @@ class Blocks:
 
     def decide(self, rows: Sequence[Rows]) -> tuple[Floats, Labels]:
         """Return P(label) and the predictions."""
-        learner = self.learner
-        scores = learner._scores(joined(rows))  # noqa: SLF001
-        predictions = learner._decide(scores)  # noqa: SLF001
-        return _without_gaps(learner._calibrate(scores)), predictions  # noqa: SLF001
+        probabilities, predictions = self.learner._decisions(joined(rows))  # noqa: SLF001
+        return _without_gaps(probabilities), predictions
 
 
 @contextlib.contextmanager

@@ -236,7 +236,7 @@ def _shrunk(
 def _refresh_absent(bank: Bayes, settings: BayesSettings, scales: Scales, y: int, h: int) -> None:
     a, n, total = settings.smoothing, bank.examples[y, h], 0.0
     product, factors = 1.0, 0
-    for slot in range(len(scales.numeric)):
+    for slot in range(min(len(scales.numeric), len(bank.gain))):  # either may have room to spare
         if bank.present[slot, y, h] > 0.0:
             product *= (n - bank.present[slot, y, h] + a) / (n + a)
             factors += 1

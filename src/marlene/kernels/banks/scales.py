@@ -23,8 +23,8 @@ FURTHEST = 5.0
 """How many standard deviations from the mean a dense value counts at most."""
 USUAL = 3.0
 """How many standard deviations from the mean zero may lie to be a value like others."""
-LISTED, GOOD_FOR, CLOCKS = range(3)
-"""Places of `FullRow.clock`: how many inputs are listed, and for how many further examples the list is good."""
+LISTED, GOOD_UNTIL, CLOCKS = range(3)
+"""Places of `FullRow.clock`: how many inputs are listed, and the number of examples up to which the list is good."""
 
 
 class Scales(NamedTuple):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.decisions.calibration import calibrate_row
-from marlene.kernels.decisions.cuts import BINS, Cuts
+from marlene.kernels.decisions.cuts import Cuts
 from marlene.kernels.decisions.decide import DecisionState, decide_row, learn_decisions, settle
 from marlene.kernels.tracking.state import TARGET
 
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Labels
     from marlene.kernels.decisions.decide import Objective
     from marlene.kernels.decisions.label_sets import LabelSets
-    from marlene.kernels.tracking.state import Model, Streams
+    from marlene.kernels.tracking.state import Streams
 
 
 @inlined
@@ -62,28 +60,7 @@ def learn_labels(
     learn_decisions(_decisions(streams, sets), objective, scores, probabilities, truth, weight, work)
 
 
-@kernel
-def calibrate_rows(model: Model, scores: Floats, probabilities: Floats) -> None:
-    """Write P(label) for the scores of target labels."""
-    for row in range(len(scores)):
-        calibrate_labels(model.streams, TARGET, scores[row], probabilities[row])
-
-
-@kernel
-def decide_rows(model: Model, objective: Objective, scores: Floats, out: Labels) -> None:
-    """Write the predictions for the scores of target labels."""
-    probabilities, work = np.empty(scores.shape[1]), np.empty((3, max(BINS, scores.shape[1])))
-    for row in range(len(scores)):
-        calibrate_labels(model.streams, TARGET, scores[row], probabilities)
-        decide_labels(model.streams, model.sets, objective, scores[row], probabilities, out[row], work)
-
-
 @subkernel
-def _settle(streams: Streams, objective: Objective, work: Floats) -> None:
-    settle(cuts_of(streams, TARGET), objective, work)
-
-
-@kernel
-def settle_cuts(model: Model, objective: Objective) -> None:
+def settle_labels(streams: Streams, objective: Objective, work: Floats) -> None:
     """Choose all cuts of target labels for another objective."""
-    _settle(model.streams, objective, model.scratch.choice)
+    settle(cuts_of(streams, TARGET), objective, work)

@@ -9,7 +9,7 @@ import numpy as np
 
 from marlene.kernels.banks.linear import linear_clear, linear_copy
 from marlene.kernels.banks.naive_bayes import bayes_clear, bayes_copy
-from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.decisions.calibration import CURVE, LINE
 from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking import state
@@ -170,7 +170,7 @@ def _set_priors(weights: Weights, rooms: Rooms, k: int, q: int) -> None:
     find_leaders(weights, rooms, k, q)
 
 
-@kernel
+@subkernel
 def begin_concept(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, q: int) -> None:
     """Let a label begin a new concept: weights as at the beginning, and a young learner that knows nothing."""
     for k in range(KINDS):

@@ -1,21 +1,18 @@
-"""A tracker, row by row: score, vote, decide; then learn weights, thresholds and classifiers."""
+"""A tracker at a row: score, vote, decide; then learn weights, thresholds and classifiers."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from marlene.kernels.banks.linear import linear_learn, linear_scores, slope
 from marlene.kernels.banks.naive_bayes import LARGEST, bayes_learn, bayes_scores
 from marlene.kernels.banks.neighbours import remember
 from marlene.kernels.banks.scales import observe_row
-from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.decisions.decide import learn_scores
 from marlene.kernels.tracking import state
-from marlene.kernels.tracking.begin import begin
-from marlene.kernels.tracking.decisions import calibrate_labels, cuts_of, decide_labels, learn_labels
+from marlene.kernels.tracking.decisions import calibrate_labels, cuts_of
 from marlene.kernels.tracking.inherit import (
     has_had_its_time,
     inherit,
@@ -26,8 +23,17 @@ from marlene.kernels.tracking.inherit import (
     wanted_by_young,
 )
 from marlene.kernels.tracking.lists import are_complete, find_scouts, first_guest
-from marlene.kernels.tracking.state import BAYES, KINDS, LINEAR, NAMESAKE, NEIGHBOURS, SEARCHING, TARGET, scales_of
-from marlene.kernels.tracking.voices import are_asked, blend, learn_errors, learn_voices, write_neighbours
+from marlene.kernels.tracking.state import (
+    BAYES,
+    KINDS,
+    LINEAR,
+    NAMESAKE,
+    NEIGHBOURS,
+    SEARCHING,
+    TARGET,
+    scales_of,
+)
+from marlene.kernels.tracking.voices import are_asked, blend, learn_errors, write_neighbours
 from marlene.kernels.tracking.weights import (
     HASTE,
     SEARCHED,
@@ -41,9 +47,8 @@ from marlene.kernels.tracking.zeros import add_zeros
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
-    from marlene.kernels.decisions.decide import Objective
     from marlene.kernels.rows import Rows
-    from marlene.kernels.tracking.state import Block, Kinds, Model, Rooms, Streams, Weights, WorkSpace
+    from marlene.kernels.tracking.state import Kinds, Model, Rooms, Streams, Weights, WorkSpace
 
 SUREST = math.log(0.995 / 0.005)
 """Log odds beyond which a vote counts no more in weights."""
@@ -110,7 +115,7 @@ def _is_familiar(rooms: Rooms, room: int, rows: Rows, row: int) -> bool:
 
 
 @subkernel
-def _vote(model: Model, rows: Rows, row: int, scores: Floats) -> None:
+def vote(model: Model, rows: Rows, row: int, scores: Floats) -> None:
     """Write the score of every target label: P(label) for equal priors of both classes."""
     kinds, rooms, scratch, streams = model.kinds, model.rooms, model.scratch, model.streams
     add_zeros(scratch.full, rooms, rows, row)
@@ -232,7 +237,7 @@ def _step(model: Model, k: int, q: int, y: int, awake: int) -> float:
 
 
 @subkernel
-def _track(model: Model, k: int, truth: Labels) -> None:
+def track(model: Model, k: int, truth: Labels) -> None:
     """Move the weights of all target labels, and let those inherit whose candidate has taken over."""
     weights, rooms, streams, scratch = model.weights, model.rooms, model.streams, model.scratch
     complete, guest = are_complete(model), first_guest(rooms)
@@ -241,7 +246,7 @@ def _track(model: Model, k: int, truth: Labels) -> None:
     if complete:  # the pool are the guests of every label
         for y in range(2):
             _gather(model, weights.pool[: model.clock[state.POOL]], k, y)
-    elif _is_any(truth, 1):
+    elif is_any(truth, 1):
         find_scouts(model, scratch.score[k])
     for q in range(streams.labels[TARGET]):
         y = truth[q]
@@ -260,7 +265,7 @@ def _track(model: Model, k: int, truth: Labels) -> None:
 
 
 @inlined
-def _is_any(truth: Labels, least: int) -> bool:
+def is_any(truth: Labels, least: int) -> bool:
     """Tell whether any label of an example is 1, or, with `least` 0, known."""
     found = False
     for q in range(len(truth)):
@@ -269,7 +274,8 @@ def _is_any(truth: Labels, least: int) -> bool:
 
 
 @subkernel
-def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
+def learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
+    """Learn a row of the target."""
     rooms, growth, streams = model.rooms, model.growth, model.streams
     if model.kinds.voices[NEIGHBOURS]:
         importance = model.scratch.importance[0]
@@ -295,7 +301,8 @@ def _learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
 
 
 @subkernel
-def _learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, truth: Labels) -> None:
+def learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, truth: Labels) -> None:
+    """Learn a row of a source."""
     scales, importance = scales_of(model.rooms, stream), model.scratch.importance[0]
     if model.kinds.voices[NEIGHBOURS] and len(model.growth.alive) > 0 and model.streams.seen[TARGET] == 0:
         remember(model.kinds.window, scales, model.scratch.full.rows, 0, truth, importance, stream)
@@ -305,56 +312,11 @@ def _learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, t
     _train(model, stream, stream, first, rows, row, truth)
 
 
-@kernel
-def begin_labels(model: Model) -> None:
-    """Let target labels begin that have not yet."""
-    begin(model)
-
-
-@kernel
-def predict_rows(model: Model, rows: Rows, scores: Floats) -> None:
-    """Write the score of every target label for every row."""
-    for row in range(len(rows.starts) - 1):
-        _vote(model, rows, row, scores[row])
-
-
-@kernel
-def learn_target_rows(model: Model, objective: Objective, rows: Rows, block: Block, row: int) -> int:
-    """Predict and learn rows of the target, from `row` on; return the first row that was not learnt.
-
-    The kernel stops before a row when there may be no room for its events.
-    """
-    streams, clock, n_labels, work = model.streams, model.clock, model.streams.labels[TARGET], model.scratch.choice
-    scores, probabilities = model.scratch.scores[:n_labels], np.empty(n_labels)
-    while row < len(rows.starts) - 1 and clock[state.EVENTS] + KINDS * n_labels <= len(model.events):
-        truth = block.truth[row]
-        model.scratch.importance[0] = block.weights[row]
-        if clock[state.STALE]:
-            begin(model)
-            clock[state.STALE] = 0
-        _vote(model, rows, row, scores)
-        calibrate_labels(streams, TARGET, scores, probabilities)
-        if len(block.probabilities) > 0:
-            for q in range(n_labels):
-                block.probabilities[row, q] = probabilities[q]
-            decide_labels(streams, model.sets, objective, scores, probabilities, block.predictions[row], work)
-        learn_labels(streams, model.sets, objective, scores, probabilities, truth, block.weights[row], work)
-        learn_voices(model, scores, truth)
-        if _is_any(truth, 0):  # of others nothing is learnt, not even of their inputs
-            for k in range(KINDS):
-                if model.kinds.used[k]:
-                    _track(model, k, truth)
-            _learn_target(model, rows, row, truth)
-        streams.seen[TARGET] += 1
-        row += 1
-    return row
-
-
 @subkernel
-def _test_source(model: Model, objective: Objective, stream: int, rows: Rows, row: int, truth: Labels) -> None:
+def test_source(model: Model, stream: int, rows: Rows, row: int, truth: Labels) -> None:
     """Let the learners of a source vote alone on a row, and learn lines, cuts and errors from that."""
     streams, scratch, n_labels = model.streams, model.scratch, model.streams.labels[stream]
-    first, scores, probabilities = state.source_column(model.rooms, stream, 0), scratch.scores, scratch.slopes
+    first, scores, probabilities = state.source_column(model.rooms, stream, 0), scratch.scores, scratch.probabilities
     add_zeros(scratch.full, model.rooms, rows, row)
     _write_scores(model.kinds, model.rooms, stream, rows, row, scratch, first, model.rooms.first[stream + 1])
     for k in range(KINDS):
@@ -363,20 +325,7 @@ def _test_source(model: Model, objective: Objective, stream: int, rows: Rows, ro
     blend(streams, stream, model.kinds.used, scratch, scores[:n_labels])
     calibrate_labels(streams, stream, scores[:n_labels], probabilities[:n_labels])
     lines, weight, work = streams.lines[stream], scratch.importance[0], scratch.choice
-    learn_scores(cuts_of(streams, stream), lines, objective, scores[:n_labels], probabilities, truth, weight, work)
+    learn_scores(
+        cuts_of(streams, stream), lines, model.objective, scores[:n_labels], probabilities, truth, weight, work
+    )
     learn_errors(streams, stream, model.kinds.used, scratch, truth)
-
-
-@kernel
-def learn_source_rows(
-    model: Model, objective: Objective, stream: int, rows: Rows, truth: Labels, weights: Floats
-) -> None:
-    """Learn rows of a source; its learners vote alone on them."""
-    for row in range(len(rows.starts) - 1):
-        model.scratch.importance[0] = weights[row]
-        _test_source(model, objective, stream, rows, row, truth[row])
-        if _is_any(truth[row], 0):
-            _learn_source(model, stream, state.source_column(model.rooms, stream, 0), rows, row, truth[row])
-        model.streams.seen[stream] += 1
-    model.streams.learnt[stream] = True
-    model.clock[state.STALE] = 1

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from marlene.kernels.banks.scales import Scales
+from marlene.kernels.banks.linear import Linear, LinearSettings
+from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
+from marlene.kernels.banks.neighbours import Window, WindowSettings, WindowSpace
+from marlene.kernels.banks.scales import FullRow, Scales
 from marlene.kernels.compile import inlined
+from marlene.kernels.decisions.cuts import Aims
+from marlene.kernels.decisions.decide import Objective
+from marlene.kernels.decisions.label_sets import LabelSets
+from marlene.kernels.held import describe
+from marlene.kernels.rows import Rows
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Bools, Floats, Ints, Labels
-    from marlene.kernels.banks.linear import Linear, LinearSettings
-    from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
-    from marlene.kernels.banks.neighbours import Window, WindowSettings, WindowSpace
-    from marlene.kernels.banks.scales import FullRow
-    from marlene.kernels.decisions.label_sets import LabelSets
 
 KINDS = 2
 BAYES, LINEAR = range(KINDS)
@@ -201,8 +204,8 @@ class WorkSpace(NamedTuple):
     """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), what voices say of labels.
 
     `full`: the present example with its zeros. `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and
-    ln P(1) as they say it. `said`: what kinds say of labels; `scores`: the same blended; `choice`: for decisions;
-    `importance`: the weight of the present example.
+    ln P(1) as they say it. `said`: what kinds say of labels; `scores`: the same blended; `probabilities`: from these;
+    `choice`: for decisions; `importance`: the weight of the present example.
     """
 
     full: FullRow
@@ -210,6 +213,7 @@ class WorkSpace(NamedTuple):
     logs: Floats
     said: Floats
     scores: Floats
+    probabilities: Floats
     choice: Floats
     slopes: Floats
     lesson: Labels
@@ -223,7 +227,7 @@ class Model(NamedTuple):
     """Everything a tracker is.
 
     `sets`: which labels of the target occur together. `events`: who inherited when from which column, until the caller
-    reads them.
+    reads them. Kernels get it, with the objective, as a table (see `held`).
     """
 
     kinds: Kinds
@@ -235,15 +239,73 @@ class Model(NamedTuple):
     scratch: WorkSpace
     events: Ints
     clock: Ints
+    objective: Objective
 
 
 class Block(NamedTuple):
-    """Where the probabilities and predictions of a block of rows go, what is known of its labels, and its weights."""
+    """What is known of the labels of a block of rows, its weights, and where scores, probabilities and predictions go.
+
+    If there is no room for scores, nothing but learning is wanted.
+    """
 
     truth: Labels
     weights: Floats
+    scores: Floats
     probabilities: Floats
     predictions: Labels
+
+    def part(self, start: int, stop: int) -> Block:
+        """Return what belongs to some of the rows."""
+        rows = slice(start, stop)
+        return Block(
+            self.truth[rows], self.weights[rows], self.scores[rows], self.probabilities[rows], self.predictions[rows]
+        )
+
+
+class Given(NamedTuple):
+    """One example by its features, in any order; and of all features the kinds, by `PLAIN`, and the first inputs."""
+
+    columns: Ints
+    values: Floats
+    kinds: Ints
+    first: Ints
+
+
+class Task(NamedTuple):
+    """A block of rows of inputs, for one call of a kernel; or room for a row, and an example that becomes this row."""
+
+    rows: Rows
+    block: Block
+    given: Given
+
+
+describe(
+    {
+        BayesSettings: (0, 0, 0),
+        Bayes: (3, 2, 3, 3, 3, 2, 2, 2, 2, 2, 1),
+        LinearSettings: (0, 0, 0),
+        Linear: (2, 2, 1, 1, 1),
+        WindowSettings: (0,),
+        Window: (2, 1, 2, 2, 1, 1, 2, 2, 1, 1),
+        WindowSpace: (1, 1, 1, 2),
+        Kinds: (0, 0, 0, 0, 0, 0, 1, 1),
+        RoomScales: (2, 2, 2, 2, 2, 2, 2, 2),
+        Rooms: (1, 0, 1, 0),
+        Streams: (1, 1, 3, 4, 4, 4, 4, 2, 2, 2, 3, 2, 2, 1),
+        Weights: (3, 3, 2, 1, 1, 2, 2, 3, 3, 1, 3, 1),
+        Growth: (2, 2, 1, 2),
+        LabelSets: (2, 1, 1, 1, 1),
+        Rows: (1, 1, 1),
+        FullRow: (0, 1, 1),
+        WorkSpace: (0, 2, 3, 2, 1, 1, 2, 1, 1, 1, 2, 1, 0),
+        Aims: (0, 0, 0, 0, 0),
+        Objective: (0, 0, 0),
+        Model: (0, 0, 0, 0, 0, 0, 0, 2, 1, 0),
+        Block: (2, 1, 2, 2, 2),
+        Given: (1, 1, 1, 1),
+        Task: (0, 0, 0),
+    }
+)
 
 
 @inlined

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from marlene.kernels.banks.scales import GOOD_FOR, LISTED, PRESENCE, complete_row, good_for, may_be_dense
-from marlene.kernels.compile import subkernel
+from marlene.kernels.banks.scales import GOOD_UNTIL, LISTED, PRESENCE, complete_row, good_for, may_be_dense
+from marlene.kernels.compile import inlined, subkernel
 
 if TYPE_CHECKING:
+    from marlene.kernels.banks.neighbours import Window
     from marlene.kernels.banks.scales import FullRow
     from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import Rooms
@@ -29,13 +30,28 @@ def _list_inputs(full: FullRow, rooms: Rooms) -> None:
             if dense:
                 full.listed[count] = slot
                 count += 1
-    full.clock[LISTED], full.clock[GOOD_FOR] = count, ahead
+    full.clock[LISTED], full.clock[GOOD_UNTIL] = count, _seen(rooms) + ahead
+
+
+@inlined
+def _seen(rooms: Rooms) -> int:
+    """Return how many examples all rooms have seen; no room has seen more since than this has grown."""
+    total = 0
+    for room in range(len(rooms.first) - 1):
+        total += rooms.scales.seen[room, 0]
+    return total
 
 
 @subkernel
 def add_zeros(full: FullRow, rooms: Rooms, rows: Rows, row: int) -> None:
-    """Write a row with its zeros; call this once for every example that is learnt."""
-    if full.clock[GOOD_FOR] == 0:
+    """Write a row with its zeros."""
+    if _seen(rooms) >= full.clock[GOOD_UNTIL]:
         _list_inputs(full, rooms)
-    full.clock[GOOD_FOR] -= 1
     complete_row(full, rows, row)
+
+
+@subkernel
+def fits_window(window: Window, full: FullRow, rooms: Rooms, rows: Rows, row: int) -> bool:
+    """Tell whether the window has room for a row with its zeros."""
+    add_zeros(full, rooms, rows, row)
+    return bool(full.rows.starts[1] <= window.where.shape[1])

@@ -38,6 +38,9 @@ class Encoder(Protocol):
     def note(self, feature: Hashable) -> None:
         """Take note of a new feature, which may be one of its own."""
 
+    def unnote(self, feature: Hashable) -> None:
+        """Take back what was noted of a feature."""
+
     def features(self, value: Any, additions: Additions) -> Iterator[tuple[Hashable, float]]:  # noqa: ANN401
         """Return features and their values for a value; what is new may be in `additions` only."""
 
@@ -65,6 +68,11 @@ class Words:
             word = feature.removeprefix(self._prefix)
             if not word.startswith("#"):
                 self._known.add(word)
+
+    def unnote(self, feature: Hashable) -> None:
+        """Take back what was noted of a feature."""
+        if isinstance(feature, str) and feature.startswith(self._prefix):
+            self._known.discard(feature.removeprefix(self._prefix))
 
     def features(self, value: Any, additions: Additions) -> Iterator[tuple[Hashable, float]]:  # noqa: ANN401
         """Return the words of a text, each with 1."""
@@ -102,6 +110,9 @@ class Date:
 
     def note(self, feature: Hashable) -> None:
         """Do nothing: a date always has the same features."""
+
+    def unnote(self, feature: Hashable) -> None:
+        """Do nothing, too."""
 
     def features(self, value: Any, additions: Additions) -> Iterator[tuple[Hashable, float]]:  # noqa: ANN401, ARG002
         """Return the parts of a date; all are missing if the date is."""

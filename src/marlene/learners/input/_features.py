@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import plain, require
 from marlene.kernels.rows import Rows
+from marlene.kernels.tracking.given import BINARY, NOMINAL, NUMERIC, PRESENCE
 from marlene.learners.input._additions import Additions
-from marlene.learners.input._encoded import encoded_in, guessed_kind, is_encoded, make_encoder
+from marlene.learners.input._encoded import guessed_kind, make_encoder
 from marlene.learners.input._examples import as_example, is_missing, seconds_of_span
 from marlene.learners.input._frames import columns_of_frame, is_frame
+from marlene.learners.input._known import ABSENT, KnownFeatures
 from marlene.learners.input._rows import arranged, as_csr
 from marlene.learners.input._values import Declared, recoded
 
@@ -22,198 +23,16 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Floats, Ints
     from marlene.learners.input._encoded import Encoder
-    from marlene.streams import Feature
 
     Row = tuple[Ints, Floats]
 
-KINDS = ("numeric", "binary", "nominal")
-NUMERIC, BINARY, NOMINAL, PRESENCE = range(4)
-"""Kinds as numbers. PRESENCE: a binary feature that is 1 for any number but 0."""
 EXPECTED = {NUMERIC: "a finite number", BINARY: "0 or 1", NOMINAL: "the index of a value", PRESENCE: "a finite number"}
 PLAIN = {bool, int, float}
 NO_VALUES = (np.zeros(0, np.int64), np.zeros(0))
-FEWEST_NOMINAL_VALUES = 3
-"""A nominal feature may get further values, so banks never hold it as a binary one."""
-ABSENT = "\0"
-"""The value of a nominal feature without declared values in examples that do not mention it; its code is 0."""
 
 
-class FeatureSpace:
-    """Columns by name. The kind of a feature is fixed when it is first seen.
-
-    Parameters
-    ----------
-    kinds
-        - "auto": a bool is binary, a number numeric, a text of four words or more is text, a date is a date, and any
-          other text nominal;
-        - "numeric";
-        - "binary": only whether a number is non-zero is kept;
-        - a mapping: a kind for some names, the rest as with "auto".
-    """
-
-    def __init__(self, kinds: str | Mapping[Hashable, str] = "auto") -> None:
-        allowed = ("auto", "numeric", "binary")
-        if isinstance(kinds, str) and kinds not in allowed:
-            raise MarleneError(f"features must be one of {', '.join(allowed)} or a mapping, not {kinds!r}")
-        for name, kind in {} if isinstance(kinds, str) else dict(kinds).items():
-            if kind not in KINDS and not (isinstance(kind, str) and is_encoded(kind)):
-                raise MarleneError(f"features[{name!r}] is {kind!r}, expected one of {', '.join(KINDS)}, text, date")
-        self.wanted = kinds
-        self.encoded: dict[Hashable, str] = {}
-        self._encoders: dict[Hashable, Encoder] = {}
-        self.column: dict[Hashable, int] = {}
-        self.kinds: list[str] = []
-        self.codes: list[dict[str, int]] = []
-        self.layouts: dict[str | None, Ints] = {}
-        self.orders: dict[str | None, dict[int, Ints]] = {}
-        self._declared: dict[str | None, Declared] = {}
-        self._taken = 0
-        self._widened: set[int] = set()
-        self._has_nominal = False
-        self._numbers: Ints = np.zeros(0, np.int64)
-        self._doubted: set[Hashable] = set()
-        for name, kind in {} if isinstance(kinds, str) else dict(kinds).items():
-            if is_encoded(kind):
-                self._encode(name, kind)
-
-    def _encode(self, name: Hashable, kind: str) -> None:
-        """Let a feature be text or a date; words may be known already, from streams that were declared."""
-        self.encoded[name] = kind
-        encoder = self._encoders[name] = make_encoder(name, kind)
-        for known in self.column:
-            encoder.note(known)
-
-    def __len__(self) -> int:
-        return len(self.kinds)
-
-    def columns_of(self, name: Hashable) -> list[int]:
-        """Return the columns of a feature; those of all known words if it is a text."""
-        own = [self.column[name]] if name in self.column else []
-        words = f"{name}: "
-        return own + [c for each, c in self.column.items() if name in self.encoded and str(each).startswith(words)]
-
-    def forest_kinds(self, first: int = 0) -> list[int]:
-        """Return the kinds as banks of classifiers take them: 0 for a numeric feature, else its number of values."""
-        return [self._n_values(column) for column in range(first, len(self))]
-
-    def _n_values(self, column: int) -> int:
-        fixed = {"numeric": 0, "binary": 2}
-        return fixed.get(self.kinds[column], max(FEWEST_NOMINAL_VALUES, len(self.codes[column])))
-
-    def take_changes(self) -> tuple[dict[int, int], list[int]]:
-        """Return what is new since the last call.
-
-        First the nominal columns that got further values, and how many they have now; then the kinds of the new
-        columns, as of `forest_kinds`.
-        """
-        widened = {column: self._n_values(column) for column in sorted(self._widened) if column < self._taken}
-        new = self.forest_kinds(self._taken)
-        self._widened.clear()
-        self._taken = len(self)
-        return widened, new
-
-    def header(self) -> dict[str, Any]:
-        """Return names, kinds and codes of the features, as JSON can hold them."""
-        return {
-            "names": [plain(name) for name in self.column],
-            "kinds": list(self.kinds),
-            "codes": [list(codes) for codes in self.codes],
-            "encoded": [[plain(name), kind] for name, kind in self.encoded.items()],
-            "layouts": [[stream, layout.tolist()] for stream, layout in self.layouts.items()],
-            "orders": [
-                [stream, [[column, codes.tolist()] for column, codes in orders.items()]]
-                for stream, orders in self.orders.items()
-            ],
-        }
-
-    def restore(self, header: Mapping[str, Any]) -> None:
-        """Fill an empty space with what `header` gave."""
-        for name, kind, values in zip(header["names"], header["kinds"], header["codes"], strict=True):
-            require(kind in KINDS and name not in self.column, "the features")
-            self._append(name, kind, {value: code for code, value in enumerate(values)})
-        for name, kind in header["encoded"]:
-            require(is_encoded(kind), "the features")
-            self._encode(name, kind)
-        self.layouts = {stream: np.array(layout, np.int64) for stream, layout in header["layouts"]}
-        require(all(((a >= 0) & (a < len(self))).all() for a in self.layouts.values()), "the features")
-        for stream, orders in header["orders"]:
-            self.orders[stream] = {column: np.array(codes, np.int64) for column, codes in orders}
-            for column, codes in self.orders[stream].items():
-                require(0 <= column < len(self) and self.kinds[column] == "nominal", "the features")
-                require(((codes >= 0) & (codes < len(self.codes[column]))).all(), "the features")
-        self._taken = len(self)
-
-    def declare(self, features: Sequence[Feature], stream: str | None) -> None:
-        """Add the features of a stream; those known already must agree. They are the columns of its matrices.
-
-        The order in which the values of a nominal feature are declared says which index means which value in matrices,
-        and nothing else: new values get their codes in alphabetical order.
-        """
-        kinds, names = self._agreed_kinds(features), [feature.name for feature in features]
-        self._declared.clear()
-        self.orders[stream] = {}
-        for feature, kind in zip(features, kinds, strict=True):
-            values = sorted(set(feature.values)) if kind == "nominal" else []
-            if feature.name not in self.column:
-                self._append(feature.name, kind, {value: code for code, value in enumerate(values)})
-            column = self.column[feature.name]
-            codes = self.codes[column]
-            new = [value for value in values if value not in codes]
-            self._extend(column, {value: len(codes) + i for i, value in enumerate(new)})
-            if values:
-                self.orders[stream][column] = np.array([codes[value] for value in feature.values], np.int64)
-        self.layouts[stream] = np.array([self.column[name] for name in names], np.int64)
-        for name, kind in encoded_in(features).items():
-            if name not in self.encoded and (kind == "date" or name not in self.column):
-                self._encode(name, kind)
-
-    def _agreed_kinds(self, features: Sequence[Feature]) -> list[str]:
-        """Return the kinds that declared features get; refuse those that do not agree with what is known."""
-        names = [feature.name for feature in features]
-        if len(set(names)) != len(names):
-            raise MarleneError("two features have the same name")
-        for feature in features:
-            if feature.name in self.encoded and feature.kind != "numeric":
-                told = self.encoded[feature.name]
-                raise MarleneError(f"feature {feature.name!r} is {feature.kind} in the stream, but {told} is wanted")
-        kinds = [self._wanted_kind(feature.name, feature.kind) for feature in features]
-        for feature, kind in zip(features, kinds, strict=True):
-            before = self.kinds[self.column[feature.name]] if feature.name in self.column else kind
-            if before != kind:
-                raise MarleneError(f"feature {feature.name!r} is {kind}, but was {before} before")
-        return kinds
-
-    def add(self, additions: Additions) -> None:
-        """Add new features and values."""
-        for name, kind in additions.encoded.items():
-            self._encode(name, kind)
-        for name, kind in zip(additions.column, additions.kinds, strict=True):
-            self._append(name, kind, {})
-        for column, values in additions.values.items():
-            self._extend(column, values)
-
-    def _append(self, name: Hashable, kind: str, codes: dict[str, int]) -> None:
-        self.column[name] = len(self.kinds)
-        self.kinds.append(kind)
-        self._has_nominal |= kind == "nominal"
-        for encoder in self._encoders.values():
-            encoder.note(name)
-        self.codes.append({ABSENT: 0} if kind == "nominal" and not codes else codes)
-
-    def _extend(self, column: int, codes: dict[str, int]) -> None:
-        before = len(self.codes[column])
-        self.codes[column].update(codes)
-        if len(self.codes[column]) > before:
-            self._widened.add(column)
-
-    def _is_told(self, name: Hashable) -> bool:
-        return not isinstance(self.wanted, str) and name in self.wanted
-
-    def _wanted_kind(self, name: Hashable, found: str) -> str:
-        if not isinstance(self.wanted, str):
-            kind = self.wanted.get(name, found)
-            return kind if kind in KINDS else found
-        return found if self.wanted == "auto" or found == "nominal" else self.wanted
+class FeatureSpace(KnownFeatures):
+    """Columns by name, and how examples become rows of them; parameters as for `KnownFeatures`."""
 
     def rows(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
         """Return a frame (columns by name) or a matrix (columns by position) as rows, and what is new in it."""
@@ -222,6 +41,19 @@ class FeatureSpace:
         names = list(X.columns)
         columns = columns_of_frame(X)
         return self.rows_of_dicts([dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)], learning)
+
+    def plain_additions(self, example: Mapping[Hashable, Any]) -> Additions | None:
+        """Return what is new in an example of plain numbers; None if one of the new ones is missing."""
+        additions = Additions(learning=True)
+        for name, value in example.items():
+            if name not in self.column:
+                if value != value:  # noqa: PLR0124 (NaN)
+                    return None
+                additions.column[name] = len(self) + len(additions.column)
+                additions.kinds.append(
+                    self._wanted_kind(name, "binary" if value is True or value is False else "numeric")
+                )
+        return None if "nominal" in additions.kinds else additions
 
     def rows_of_dicts(self, examples: Sequence[Mapping[Hashable, Any]], learning: bool) -> tuple[Rows, Additions]:
         """Return examples as rows, and what is new in them."""
@@ -409,20 +241,6 @@ class FeatureSpace:
         name, kind = [*self.column, *additions.column][column], [*self.kinds, *additions.kinds][column]
         expected = EXPECTED[self._kind_numbers(additions)[column]]
         raise MarleneError(f"{where}feature {name!r} is {kind}: expected {expected}, found {rows.values[position]:g}")
-
-    def _kind_numbers(self, additions: Additions | None = None) -> Ints:
-        """Return the kind of every column, known or new, as a number."""
-        if len(self._numbers) < len(self):
-            known = [*self.column.items()][len(self._numbers) :]
-            self._numbers = np.append(self._numbers, [self._as_number(name, self.kinds[c]) for name, c in known])
-        if additions is None or not additions.kinds:
-            return self._numbers
-        new = zip(additions.column, additions.kinds, strict=True)
-        return np.append(self._numbers, [self._as_number(name, kind) for name, kind in new])
-
-    def _as_number(self, name: Hashable, kind: str) -> int:
-        presence = kind == "binary" and self._wanted_kind(name, "numeric") == "binary"
-        return PRESENCE if presence else KINDS.index(kind)
 
 
 def _stored(columns: Ints, values: Floats) -> Row:

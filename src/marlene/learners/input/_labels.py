@@ -22,6 +22,7 @@ LISTS = (set, frozenset, list, tuple)
 MANY = 100
 """After so many examples of a label one of them should be negative."""
 SETTLED = -1
+NONE_YET = np.zeros(0, np.int64)
 
 
 def labels_of_example(
@@ -120,7 +121,7 @@ class NeverFalse:
 
     def see(self, stream: str | None, labels: Sequence[Hashable], truth: Labels, stacklevel: int) -> None:
         """Take note of the truth of examples."""
-        times = self._times.get(stream, np.zeros(0, np.int64))
+        times = self._times.get(stream, NONE_YET)
         new = len(labels) - len(times)
         if self.silent or (new <= 0 and not self._open.get(stream)):
             return

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from marlene._common.arrays import appended
 from marlene._common.states import require
 from marlene.kernels.codes import Codes, recode
 from marlene.kernels.rows import Rows
@@ -92,15 +93,20 @@ class CommonValues:
 
     def arrange(self, kinds: Ints) -> None:
         """Have features of these kinds (0 or the number of values); those known may have further values."""
-        before, (absent, seen, times) = _begins(self._kinds), self.tally
+        absent, seen, times = self.tally
+        new, zeros = kinds[len(self._kinds) :], np.zeros(len(kinds) - len(self._kinds), np.int64)
+        if not len(times) and not (new > BINARY).any():
+            self._kinds = kinds
+            self.tally = Tally(appended(absent, zeros), appended(seen, zeros), times)
+            return
+        before = _begins(self._kinds)
         now = _begins(kinds)
         longer = np.zeros(now[-1], np.int64)
         for feature in np.flatnonzero(self._kinds > BINARY).tolist():
             part = times[before[feature] : before[feature + 1]]
             longer[now[feature] : now[feature] + len(part)] = part
-        more = (0, len(kinds) - len(absent))
         self._kinds = kinds
-        self.take(Tally(np.pad(absent, more), np.pad(seen, more), longer))
+        self.take(Tally(appended(absent, zeros), appended(seen, zeros), longer))
 
     def take(self, tally: Tally) -> None:
         """Take over what was counted."""
@@ -131,7 +137,11 @@ class CommonValues:
 
         A feature is counted from the first example on that has another value than 0.
         """
-        n_rows, begins, tally = len(rows.starts) - 1, _begins(self._kinds), self.tally
+        n_rows = len(rows.starts) - 1
+        if not len(self._open):
+            return n_rows
+        begins, tally = _begins(self._kinds), Tally(*(array.copy() for array in self.tally))
+        self.tally = tally
         while len(self._open) and start < n_rows:
             stop = min(start + CHUNK, n_rows)
             stored = rows.indices[rows.starts[start] : rows.starts[stop]]
@@ -150,6 +160,16 @@ class CommonValues:
                 return start
         return n_rows
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there are features to be counted."""
+        return len(self._open) > 0
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to decide."""
+        return self.is_open and bool((self.tally.seen[self._open] >= DECISIVE).any())
+
     def decide(self) -> list[tuple[int, int]]:
         """Decide on the features that were seen often enough; return those that change, with their commonest value."""
         begins, decided = _begins(self._kinds), []
@@ -157,9 +177,11 @@ class CommonValues:
             times = self.tally.times[begins[feature] : begins[feature + 1]]
             commonest = int(np.argmax(times))
             if commonest:
-                self.tally.absent[feature] = commonest
                 decided.append((feature, commonest))
-        self.take(self.tally)
+        absent = self.tally.absent.copy()
+        for feature, commonest in decided:
+            absent[feature] = commonest
+        self.take(self.tally._replace(absent=absent))
         return decided
 
 

@@ -12,9 +12,13 @@ from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene.banks import SIMPLE_BANKS, InputBank, MixedBank, Neighbours
 from marlene.kernels.tracking.state import NEIGHBOURS, Block
+from marlene.learners._block_learner import LARGEST_WEIGHT
 from marlene.learners._saved import SavedLearner
 from marlene.learners.input._frames import like_input
+from marlene.learners.input._labels import labels_of_block
+from marlene.learners.marlene._changes import Changes
 from marlene.learners.marlene._decisions import make_objective
+from marlene.learners.marlene._desk import NOTHING_WANTED
 from marlene.learners.marlene._givers import shares_by_giver
 from marlene.learners.marlene._terms import Terms, entries_of, input_names, latest, spoken
 from marlene.learners.marlene._tracker import Tracker
@@ -26,13 +30,15 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
     from marlene.kernels.rows import Rows
+    from marlene.learners.input._additions import Additions
+    from marlene.learners.input._features import FeatureSpace
     from marlene.learners.marlene._givers import Source
     from marlene.learners.marlene._terms import Voter
 
 
 ALL, MIXED = "all", MixedBank.name
 TRANSFER = ("tracking", "own")
-NO_ROWS = np.zeros((0, 0)), np.zeros((0, 0), np.int8)
+NUMBERS = (float, int)
 
 
 @dataclass(eq=False, repr=False)
@@ -101,17 +107,38 @@ class Marlene(SavedLearner):
         one_of(self.transfer, "transfer", TRANSFER)
         whole_number(self.seed, "seed")
         self._begin()
-        objective = make_objective(self.objective)
+
+    @property
+    def _tracker(self) -> Tracker:
+        return self._changes.settled()
+
+    @property
+    def _space(self) -> FeatureSpace:
+        self._changes.settled()
+        return self._changes.space
+
+    @_space.setter
+    def _space(self, space: FeatureSpace) -> None:
         banks, neighbours = _make_banks(self.base)
-        self._tracker = Tracker(banks, objective, self.transfer == "tracking", neighbours=neighbours)
+        tracker = Tracker(banks, make_objective(self.objective), self.transfer == "tracking", neighbours=neighbours)
+        self._changes = Changes(space, tracker)
 
     def _labels(self, stream: str | None) -> list[Hashable]:
         tracker = self._tracker
         return tracker.labels[tracker.names.index(stream)] if stream in tracker.names else []
 
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
-        self._tracker.add_features(*self._space.take_changes())
-        self._tracker.add_labels(stream, labels)
+        self._changes.declare(stream, labels)
+
+    def _take_in(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> None:
+        self._changes.admit(stream, additions, labels)
+
+    def _learn_weighted(self, stream: str | None, rows: Rows, truth: Labels, weights: Floats) -> None:
+        super()._learn_weighted(stream, rows, truth, weights)
+        self._keep_additions()  # of examples without weight nothing else is learnt
+
+    def _keep_additions(self) -> None:
+        self._changes.finish()
 
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:
         if probabilities.shape[1] > 0:
@@ -120,30 +147,65 @@ class Marlene(SavedLearner):
             self._run_weighted(stream, rows, truth, np.ones(len(truth)))
 
     def _run_weighted(self, stream: str | None, rows: Rows, truth: Labels, weights: Floats) -> None:
-        self._tracker.learn(stream, rows, Block(truth, weights, *NO_ROWS))
+        self._changes.learn(stream, rows, Block(truth, weights, *NOTHING_WANTED))
 
     def _test(self, rows: Rows, truth: Labels, probabilities: Floats) -> Labels:
         predictions = np.zeros(probabilities.shape, np.int8)
-        self._tracker.learn(None, rows, Block(truth, np.ones(len(truth)), probabilities, predictions))
+        block = Block(truth, np.ones(len(truth)), np.zeros(probabilities.shape), probabilities, predictions)
+        self._changes.learn(None, rows, block)
         return predictions
 
     def _predict(self, rows: Rows, scores: Floats) -> None:
-        self._tracker.predict(rows, scores)
+        scores[:] = self._tracker.predict(rows).scores
 
-    def _calibrate(self, scores: Floats) -> Floats:
-        return self._tracker.calibrate(scores)
+    def _decisions(self, rows: Rows) -> tuple[Floats, Labels]:
+        found = self._tracker.predict(rows)
+        return found.probabilities, found.predictions
 
-    def _decide(self, scores: Floats) -> Labels:
-        return self._tracker.decide(scores)
+    def _learnt_plainly(self, x: Any, y: Any, w: Any, stream: str | None) -> bool:  # noqa: ANN401
+        if stream is not None or type(x) is not dict or type(y) is not dict or type(w) not in NUMBERS:
+            return False
+        desk = self._changes.learnt_plainly(x, y, w) if 0.0 < w <= LARGEST_WEIGHT else None
+        if desk is None:
+            return False
+        self._never_false.see(None, desk.labels, desk.truth, stacklevel=3)
+        return True
+
+    def _decided_plainly(self, x: Any, what: str) -> dict[Hashable, Any] | None:  # noqa: ANN401
+        return self._changes.decided_plainly(x, what) if type(x) is dict else None
 
     def score_one(self, x: dict[Hashable, Any]) -> dict[Hashable, float]:
         """Return the score of every target label: P(label) if both classes were equally frequent."""
+        plain = self._decided_plainly(x, "scores")
+        if plain is not None:
+            return plain
         scores = self._scores(self._space.rows_of_dicts([x], learning=False)[0])[0].tolist()
         return dict(zip(self._labels(None), scores, strict=True))
 
     def score_many(self, X: Any) -> Any:  # noqa: ANN401 (an array or a frame)
         """Return the scores (examples × target labels); for a frame as a frame with its index."""
         return like_input(X, self._scores(self._space.rows(X, None, learning=False)[0]), self._labels(None))
+
+    def decide_then_train_late(self, X: Any, Y: Any, delay: int) -> tuple[Floats, Labels]:  # noqa: ANN401 (array-likes)
+        """Predict examples, and learn after each the one that came `delay` examples earlier.
+
+        The first `delay` rows of `X` are examples that were predicted before; the labels of the last ones are not yet
+        learnt. Return P(label) and the predictions of the others.
+        """
+        known = self._labels(None)
+        rows, additions = self._space.rows(X, None, learning=True)
+        labels, truth = labels_of_block(known, Y, self.absent)
+        if not additions and labels == known and self._space.reads_plainly() and len(truth) == len(rows.starts) - 1:
+            self._never_false.see(None, labels, truth[: max(0, len(truth) - delay)], stacklevel=2)
+            block = self._tracker.learn_late(rows, truth, delay)
+            return block.probabilities[delay:], block.predictions[delay:]
+        probabilities, predictions = np.full(truth.shape, 0.5), np.zeros(truth.shape, np.int8)
+        for row in range(delay, len(truth)):
+            found = self.decide_many(X[row : row + 1])
+            n_labels = found[0].shape[1]
+            probabilities[row, :n_labels], predictions[row, :n_labels] = found[0][0], found[1][0]
+            self.learn_many(X[row - delay : row - delay + 1], Y[row - delay : row - delay + 1])
+        return probabilities[delay:], predictions[delay:]
 
     def set_objective(self, objective: str | Mapping[str, float]) -> None:
         """Make predictions that are good at something else from now on; scores and probabilities stay."""
@@ -220,17 +282,16 @@ class Marlene(SavedLearner):
         'late'
         """
         rows = self._space.rows_of_dicts([x], learning=False)[0]
-        scores = self._scores(rows)
-        said = self._calibrate(scores)[0].tolist(), self._decide(scores)[0].tolist(), list(self.thresholds().values())
         tracker = self._tracker
-        entries = entries_of(self._tracker.bank.inputs(self._tracker.values.swapped(rows)), tracker.model())
+        block, thresholds = tracker.predict(rows), list(self.thresholds().values())
+        entries = entries_of(tracker.inputs_of(rows), tracker.model())
         found, spoken_by = {}, Terms(tracker.model(), entries)
         for q, label in enumerate(self._labels(None)):
             spoke = spoken_by.of(self._voters(q))
             best = np.argsort(-np.abs(spoke), kind="stable")[:most]
             best = best[spoke[best] != 0]
-            told = {"score": float(scores[0, q]), "threshold": said[2][q]}
-            told |= {"probability": said[0][q], "predicted": bool(said[1][q])}
+            told = {"score": float(block.scores[0, q]), "threshold": thresholds[q]}
+            told |= {"probability": float(block.probabilities[0, q]), "predicted": bool(block.predictions[0, q])}
             found[label] = told | {"features": self._named(entries.slot[best], spoke[best])}
         return found
 

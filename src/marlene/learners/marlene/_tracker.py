@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from operator import is_not
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.arrays import room_of
 from marlene.banks._bank import NO_BAYES, NO_LINEAR
 from marlene.banks._neighbours import no_window
 from marlene.kernels.banks.neighbours import WindowSettings
 from marlene.kernels.ensemble.blend import SHARPNESS, SMALLEST_ERROR
+from marlene.kernels.held import table_of
 from marlene.kernels.tracking import state as layout
-from marlene.kernels.tracking.decisions import calibrate_rows, decide_rows, settle_cuts
-from marlene.kernels.tracking.inherit import begin_concept
-from marlene.kernels.tracking.learn import begin_labels, learn_source_rows, learn_target_rows, predict_rows
-from marlene.kernels.tracking.state import (
-    BAYES,
-    LINEAR,
-    NEIGHBOURS,
-    Block,
-    Kinds,
-    Model,
-    Rooms,
+from marlene.kernels.tracking.calls import (
+    begin_concept_of,
+    begin_labels,
+    decide_rows,
+    learn_source_rows,
+    learn_target_rows,
+    settle_cuts,
 )
+from marlene.kernels.tracking.state import BAYES, LINEAR, NEIGHBOURS, Block, Given, Kinds, Model, Rooms, Task
 from marlene.learners.input._rows import cut_rows
 from marlene.learners.marlene._decisions import thresholds_of
 from marlene.learners.marlene._tracker_arrays import copied, new_scratch
 from marlene.learners.marlene._tracker_layout import Event, Place, TrackerLayout
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats, Labels
+    from marlene._common.arrays import Floats, Ints, Labels
     from marlene.kernels.decisions.decide import Objective
     from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import WorkSpace
 
 NO_WINDOW = no_window(0, 0, 0, 0), WindowSettings(0.0)
+NO_EXAMPLE = Given(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+NO_SCORES = np.zeros((0, 0))
+NO_TRUTH = np.zeros((0, 0), np.int8), np.zeros(0)
 
 
 class Tracker(TrackerLayout):
@@ -43,124 +46,166 @@ class Tracker(TrackerLayout):
 
     def model(self) -> Model:
         """Return everything as kernels take it."""
-        if self._model is None:
-            by_kind = {bank.which: bank for bank in self.banks}
-            bayes, linear = by_kind.get(BAYES), by_kind.get(LINEAR)
-            used = np.array([bayes is not None, linear is not None])
-            naive = (bayes.arrays, bayes.parameters) if bayes else NO_BAYES
-            logistic = (linear.arrays, linear.parameters) if linear else NO_LINEAR
-            window = (self.neighbours.arrays, self.neighbours.parameters) if self.neighbours else NO_WINDOW
-            voices = np.append(used, self.neighbours is not None)
-            kinds = Kinds(naive[0], naive[1], logistic[0], logistic[1], window[0], window[1], used, voices)
-            rooms = Rooms(self.bank.numeric, self._scales, self._first, self._block)
-            self._model = Model(
-                kinds,
-                rooms,
-                self._streams,
-                self._weights,
-                self._growth,
-                self._sets,
-                self._scratch(),
-                self._events,
-                self._clock,
+        sources = self._parts_in_use()
+        if self._model is None or any(map(is_not, sources, self._sources)):
+            bayes, linear, window, numeric, scales, first, streams, weights, growth, sets, events, clock, goal = sources
+            by_kind = {bank.which: bank.parameters for bank in self.banks}
+            used = np.array([kind in by_kind for kind in (BAYES, LINEAR)])
+            kinds = Kinds(
+                bayes,
+                by_kind.get(BAYES, NO_BAYES[1]),
+                linear,
+                by_kind.get(LINEAR, NO_LINEAR[1]),
+                window,
+                self.neighbours.parameters if self.neighbours else NO_WINDOW[1],
+                used,
+                np.append(used, self.neighbours is not None),
             )
+            rooms, scratch = Rooms(numeric, scales, first, self._block), self.scratch()
+            self._model = Model(kinds, rooms, streams, weights, growth, sets, scratch, events, clock, goal)
+            self._table, self._sources = table_of(self._model), sources
         return self._model
 
-    def _scratch(self) -> WorkSpace:
+    def _parts_in_use(self) -> tuple[Any, ...]:
+        """Return all bundles of arrays; each is replaced by another if its arrays are."""
+        by_kind = {bank.which: bank.arrays for bank in self.banks}
+        return (
+            by_kind.get(BAYES, NO_BAYES[0]),
+            by_kind.get(LINEAR, NO_LINEAR[0]),
+            self.neighbours.arrays if self.neighbours else NO_WINDOW[0],
+            room_of(self.bank.numeric),
+            self._scales,
+            self._first,
+            self._streams,
+            self._weights,
+            self._growth,
+            self._sets,
+            self._events,
+            self._clock,
+            self._objective,
+        )
+
+    def scratch(self) -> WorkSpace:
+        """Return work space."""
         window = self.neighbours.window if self.neighbours else 0
         labels, places = self._streams.examples.shape[1], self._weights.log.shape[2]
-        return new_scratch(len(self.bank.numeric), int(self._first[-1]), labels, places, window)
+        return new_scratch(len(room_of(self.bank.numeric)), int(self._first[-1]), labels, places, window)
 
-    def learn(self, stream: str | None, rows: Rows, block: Block) -> None:
-        """Learn rows; before each row of the target write P(label) and the predictions, if there is room for them."""
-        block = block._replace(truth=np.ascontiguousarray(block.truth))
-        number, start = self.names.index(stream), 0
-        while True:
-            stop = self.values.count(rows, start)
-            part = slice(start, stop)
-            inputs = self._inputs_of(cut_rows(rows, start, stop))
-            self._fit_window(int(np.diff(inputs.starts).max(initial=0)))
-            if number:
-                learn_source_rows(self.model(), self._objective, number, inputs, block.truth[part], block.weights[part])
-            else:
-                truth, weights, probabilities, predictions = block
-                part_of = Block(truth[part], weights[part], probabilities[part], predictions[part])
-                self._learn_target(inputs, part_of)
-            for feature, value in self.values.decide():
-                self._forget(self.bank.input_of(feature, value))
-            start = stop
-            if start >= len(block.truth):
-                return
+    def table(self) -> Ints:
+        """Return where kernels find everything."""
+        self.model()
+        return self._table
 
-    def _inputs_of(self, rows: Rows) -> Rows:
+    def learn(self, stream: str | None, rows: Rows, block: Block, start: int) -> int:
+        """Learn rows from `start` on; return the first row that is not to be learnt before `decided`.
+
+        Before each row of the target write P(label) and the predictions, if there is room for them.
+        """
+        number, stop = self.names.index(stream), self.values.count(rows, start)
+        inputs = self.inputs_of(cut_rows(rows, start, stop))
+        task = Task(inputs, block.part(start, stop), NO_EXAMPLE)
+        self.make_room(int(np.diff(inputs.starts).max(initial=0)))
+        self._learn(task, number)
+        return stop
+
+    def inputs_of(self, rows: Rows) -> Rows:
+        """Return rows of features as rows of inputs."""
         return self.bank.inputs(self.values.swapped(rows))
 
-    def _learn_target(self, rows: Rows, block: Block) -> None:
-        row = 0
+    def _learn(self, task: Task, number: int) -> None:
+        row, stop, where = 0, len(task.block.truth), table_of(task)
         while True:
-            row = learn_target_rows(self.model(), self._objective, rows, block, row)
-            self._read_events()
-            if row >= len(block.truth):
+            if number:
+                row = learn_source_rows(self.table(), where, number, row, stop)
+            else:
+                row = learn_target_rows(self.table(), where, row, stop, -1)
+            if row >= stop:
                 return
+            self._make_more_room()
 
-    def _fit_window(self, widest: int) -> None:
-        """Let the window have room for examples of so many inputs, with their zeros.
+    def make_room(self, inputs: int) -> None:
+        """Have room for an example of so many inputs with its zeros, and for what may happen there.
 
         Fewer than twice as many inputs are dense as the examples had on the mean.
         """
         if self.neighbours:
-            zeros = min(2 * widest, self._scales.mean.shape[1])
-            if self.neighbours.fit(widest=min(widest + zeros, len(self.bank.numeric))):
-                self._model = None
+            zeros = min(2 * inputs, self._scales.mean.shape[1])
+            self.neighbours.fit(widest=min(inputs + zeros, self.bank.n_inputs))
+        if self._clock[layout.EVENTS] > len(self._events) // 2:
+            self.read_events()
+
+    def _make_more_room(self) -> None:
+        """Have room for the example at which a kernel stopped."""
+        if self.neighbours:
+            self.neighbours.fit(widest=int(self.model().scratch.full.rows.starts[1]))
+        self.read_events()
 
     def make_room_for_zeros(self) -> None:
         """Let the window have room for further examples as wide as those so far, whatever is left of these in it."""
         widths = self._scales.times.sum(axis=1) / np.maximum(1, self._scales.seen[:, 0])
-        self._fit_window(math.ceil(widths.max()))
+        self.make_room(math.ceil(widths.max()))
 
-    def _read_events(self) -> None:
-        for time, kind, label, column in self._events[: self._clock[layout.EVENTS], :4].tolist():
-            self.events.append(Event(time, label, kind, self.place(column)))
-        self._clock[layout.EVENTS] = 0
+    def learn_late(self, rows: Rows, truth: Labels, delay: int) -> Block:
+        """Predict rows of the target from `delay` on, and learn after each the row `delay` rows before it."""
+        shape, weights = truth.shape, np.ones(len(truth))
+        block = Block(np.ascontiguousarray(truth), weights, np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int8))
+        task = Task(self.inputs_of(rows), block, NO_EXAMPLE)
+        lesson = task._replace(block=block._replace(scores=NO_SCORES))
+        self.make_room(int(np.diff(rows.starts).max(initial=0)))
+        asked, learnt = table_of(task), table_of(lesson)
+        for row in range(delay, len(truth)):
+            if self.is_ready():
+                decide_rows(self.table(), asked, row, row + 1, -1)
+            else:
+                found = self.predict(cut_rows(rows, row, row + 1))
+                block.probabilities[row], block.predictions[row] = found.probabilities[0], found.predictions[0]
+            while learn_target_rows(self.table(), learnt, row - delay, row - delay + 1, -1) == row - delay:
+                self._make_more_room()
+        return block
 
-    def predict(self, rows: Rows, scores: Floats) -> None:
-        """Write the score of all target labels for every row."""
-        model = self._ready()._replace(scratch=self._scratch())
-        predict_rows(model, self._inputs_of(rows), scores)
+    def seen(self, number: int) -> int:
+        """Return how many examples a stream, by number, has had."""
+        return int(self._streams.seen[number]) if number < len(self._streams.seen) else 0
 
-    def _ready(self) -> Model:
+    def predict(self, rows: Rows) -> Block:
+        """Return the scores, the probabilities and the predictions of all target labels for every row."""
+        shape = len(rows.starts) - 1, len(self.labels[0])
+        block = Block(*NO_TRUTH, np.full(shape, 0.5), np.full(shape, 0.5), np.zeros(shape, np.int8))
+        model = self.ready()._replace(scratch=self.scratch())
+        task = Task(self.inputs_of(rows), block, NO_EXAMPLE)
+        decide_rows(table_of(model), table_of(task), 0, len(block.scores), -1)
+        return block
+
+    def is_ready(self) -> bool:
+        """Tell whether there are target labels, and all of them have begun, or need not."""
+        n_labels = len(self.labels[0])
+        return n_labels > 0 and (not self._clock[layout.STALE] or bool(self._weights.began[:n_labels].all()))
+
+    def ready(self) -> Model:
         """Return everything as it is for predictions: labels that have not begun do so in a copy."""
         model = self.model()
-        if self._clock[layout.STALE] and not self._weights.began[: len(self.labels[0])].all():
-            model = copied(model)
-            begin_labels(model)
-        return model
-
-    def calibrate(self, scores: Floats) -> Floats:
-        """Return P(label) for the scores of the target labels."""
-        probabilities = np.zeros(scores.shape)
-        calibrate_rows(self._ready(), np.ascontiguousarray(scores), probabilities)
-        return probabilities
-
-    def decide(self, scores: Floats) -> Labels:
-        """Return the predictions for the scores of the target labels."""
-        predictions = np.zeros(scores.shape, np.int8)
-        decide_rows(self._ready(), self._objective, np.ascontiguousarray(scores), predictions)
-        return predictions
+        if not self._clock[layout.STALE] or self.is_ready():
+            return model
+        seen = tuple(self._streams.seen.tolist())
+        if self._begun is None or self._begun[0] is not model or self._begun[1] != seen:
+            begun = copied(model)
+            begin_labels(table_of(begun))
+            self._begun = model, seen, begun
+        return self._begun[2]
 
     def set_objective(self, objective: Objective) -> None:
         """Decide for another objective from now on."""
         self._objective = objective
-        settle_cuts(self.model(), objective)
+        settle_cuts(self.table())
 
     def thresholds(self) -> Floats:
         """Return the least score at which each target label is predicted; NaN if there is none."""
-        return thresholds_of(self._objective, self._ready().streams.cut[0, : len(self.labels[0])])
+        return thresholds_of(self._objective, self.ready().streams.cut[0, : len(self.labels[0])])
 
     def signal(self, label: int) -> None:
         """Take note that a target label begins a new concept: all candidates get their prior weights again."""
-        model = self.model()
-        begin_concept(model.kinds, model.weights, model.rooms, model.growth, label)
+        begin_concept_of(self.table(), label)
+        self._begun = None
         if self.neighbours:
             self.neighbours.forget_label(label)
         self.events.append(Event(int(self._streams.seen[0]), label, -1, None))

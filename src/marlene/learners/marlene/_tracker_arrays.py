@@ -127,6 +127,7 @@ def new_scratch(inputs: int, columns: int, labels: int, places: int, window: int
         logs=np.zeros((KINDS, 2, columns)),
         said=np.zeros((VOICES, labels)),
         scores=np.zeros(labels),
+        probabilities=np.zeros(labels),
         choice=np.zeros((3, max(BINS, labels))),
         slopes=np.zeros(labels),
         lesson=np.zeros(labels, np.int8),

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from marlene._common.states import require
-from marlene.kernels.banks.scales import PRESENCE
 from marlene.kernels.tracking import state as layout
 from marlene.kernels.tracking.state import EVENT_WIDTH, KINDS, OWN_PLACE, YOUNG_PLACE, RoomScales
 from marlene.learners.input._values import CommonValues
 from marlene.learners.marlene._decisions import no_sets
 from marlene.learners.marlene._tracker_arrays import (
+    copied,
     grown,
     no_growth,
     no_scales,
@@ -41,6 +42,7 @@ MOST_EVENTS = 10_000
 """How many changes of labels are kept: the latest."""
 NOT_YET = -3 * 5.0
 """The first weight of a young learner, as a logarithm; the floor lifts it."""
+NOTHING = np.zeros(0, np.int64)
 OWN, YOUNG, SNAPSHOT, WARM, SOURCE = "own", "young", "snapshot", "inherited", "source"
 
 
@@ -59,6 +61,13 @@ class Event(NamedTuple):
     label: int
     kind: int
     giver: Place | None
+
+
+class Log(NamedTuple):
+    """The changes of labels that were read, and the clock, which counts those to be read."""
+
+    events: deque[Event]
+    clock: Ints
 
 
 class Clock(NamedTuple):
@@ -101,20 +110,53 @@ class TrackerLayout:
         self.names: list[str | None] = [None]
         self.labels: list[list[Hashable]] = [[]]
         self.column: list[dict[Hashable, int]] = [{}]
-        self.events: deque[Event] = deque(maxlen=MOST_EVENTS)
         self._block = 0
         self._widths = [0]
         self._first = np.zeros(2, np.int64)
-        self._inputs: Ints = np.zeros(0, np.int64)
         self._scales = no_scales(1, 0, 0)
         self._streams = no_streams(1, 0, 0)
         self._weights = no_weights(0, 2, 0)
         self._growth = no_growth(0, self.slots)
         self._sets = no_sets()
         self._events = np.zeros((LEAST_EVENTS, EVENT_WIDTH), np.int64)
-        self._clock = np.zeros(layout.CLOCKS, np.int64)
+        self._log = Log(deque(maxlen=MOST_EVENTS), np.zeros(layout.CLOCKS, np.int64))
         self._model: Model | None = None
+        self._begun: tuple[Model, tuple[int, ...], Model] | None = None
+        self._table: Ints = NOTHING
+        self._sources: tuple[Any, ...] = ()
         self.values = CommonValues()
+
+    @property
+    def _clock(self) -> Ints:
+        return self._log.clock
+
+    @property
+    def events(self) -> deque[Event]:
+        """The latest changes of labels."""
+        self.read_events()
+        return self._log.events
+
+    def read_events(self) -> None:
+        """Take over what kernels wrote down of labels that inherited, all or nothing."""
+        count = int(self._clock[layout.EVENTS])
+        if count:
+            log = Log(self._log.events.copy(), self._clock.copy())
+            for time, kind, label, column in self._events[:count, :4].tolist():
+                log.events.append(Event(time, label, kind, self.place(column)))
+            log.clock[layout.EVENTS] = 0
+            self._log = log
+
+    def fork(self) -> Self:
+        """Return another tracker of the same arrays, to which features and labels may be added.
+
+        As long as it has learnt nothing, this one stays as it is: what is added takes new arrays, or room that this one
+        does not use.
+        """
+        other = copy.copy(self)
+        other.banks = [copy.copy(bank) for bank in self.banks]
+        other.neighbours = copy.copy(self.neighbours)
+        other.values = copy.copy(self.values)
+        return other
 
     @property
     def bank(self) -> InputBank:
@@ -125,7 +167,7 @@ class TrackerLayout:
         """Let nominal features have further values, and append features of these kinds."""
         if not widened and not kinds:
             return
-        known = self.bank.kinds
+        known = self.bank.kinds if widened else NOTHING
         before = self.bank.inputs_of(known)
         for bank in self.banks:
             for column, n_values in widened.items():
@@ -133,19 +175,31 @@ class TrackerLayout:
             if kinds:
                 bank.add_features(list(kinds))
         self.values.arrange(self.bank.kinds)
-        self._make_scales(before, self.bank.inputs_of(known))
+        if widened:
+            self._make_scales(before, self.bank.inputs_of(known))
+        else:
+            self._fit_inputs()
+
+    def _fit_inputs(self) -> None:
+        """Let the scales of all rooms, and neighbours, have a place for every input; known ones stay where they are."""
+        room = self._scales.met.shape[1], self._scales.mean.shape[1]
+        if self._sizes() != room:
+            larger = no_scales(len(self._scales.met), *self._sizes())
+            put(larger, self._scales)
+            self._scales = larger
+        if self.neighbours:
+            self.neighbours.fit(inputs=self.bank.n_inputs)
+
+    def _sizes(self) -> tuple[int, int]:
+        """Return how many inputs, and numbers among them, there is to be room for."""
+        met, mean = self._scales.met, self._scales.mean
+        return with_slack(self.bank.n_inputs, met.shape[1]), with_slack(self.bank.n_numbers, mean.shape[1])
 
     def _make_scales(self, before: Ints, after: Ints) -> None:
         """Let the scales of all rooms have a place for every input; those at `before` are now at `after`."""
-        numeric, scales = self.bank.numeric, self._scales
-        n_inputs, n_numbers = len(numeric), int((numeric != PRESENCE).sum())
-        room = scales.met.shape[1], scales.mean.shape[1]
-        sizes = with_slack(n_inputs, room[0]), with_slack(n_numbers, room[1])
-        self._model = None
+        scales, sizes = self._scales, self._sizes()
         if self.neighbours:
-            self.neighbours.move(before, after, n_inputs)
-        if sizes == room and np.array_equal(before, after):
-            return
+            self.neighbours.move(before, after, self.bank.n_inputs)
         larger = no_scales(len(scales.met), *sizes)
         put(larger, scales._replace(met=scales.met[:, :0], known=scales.known[:, :0]))
         larger.met[:, after] = scales.met[:, before]
@@ -154,12 +208,13 @@ class TrackerLayout:
 
     def add_labels(self, stream: str | None, labels: Sequence[Hashable]) -> None:
         """Start learners for the labels that are new to a stream."""
+        if stream in self.names and all(label in self.column[self.names.index(stream)] for label in labels):
+            return
+        self._take_copies()
         if stream not in self.names:
             self.names.append(stream)
             self.labels.append([])
             self.column.append({})
-        elif all(label in self.column[self.names.index(stream)] for label in labels):
-            return
         number = self.names.index(stream)
         known = self.column[number]
         before = len(known)
@@ -168,6 +223,13 @@ class TrackerLayout:
                 known[label] = len(known)
                 self.labels[number].append(label)
         self._arrange({number: before})
+
+    def _take_copies(self) -> None:
+        """Have copies of all that new labels change in place."""
+        self.names, self.labels = list(self.names), [list(labels) for labels in self.labels]
+        self.column = [dict(column) for column in self.column]
+        self._streams, self._weights = copied(self._streams), copied(self._weights)
+        self._log = Log(self.events, self._clock.copy())
 
     def _arrange(self, before: Mapping[int, int]) -> None:
         """Let all arrays have room for all streams and labels; streams had so many labels before."""
@@ -187,7 +249,6 @@ class TrackerLayout:
         least = max(LEAST_EVENTS, KINDS * sizes[0])
         if len(self._events) < least:
             self._events = np.zeros((least, EVENT_WIDTH), np.int64)
-        self._model = None
 
     def _find_same(self, number: int, i: int) -> None:
         """Note which labels of other streams have the name of a new label."""
@@ -249,6 +310,22 @@ class TrackerLayout:
         self._weights, self._growth, self._streams, self._scales = weights, growth, streams, scales
         self._block, self._widths, self._first = block, widths, first
 
+    def decided(self) -> Self:
+        """Return a tracker in which the commonest values of nominal features stand for absence."""
+        other = self.fork()
+        other.forget_commonest()
+        return other
+
+    def forget_commonest(self) -> None:
+        """Let the commonest values of nominal features stand for absence, in copies of all arrays."""
+        self._scales = copied(self._scales)
+        for bank in self.banks:
+            bank.take_copies()
+        if self.neighbours:
+            self.neighbours.take_copies()
+        for feature, value in self.values.decide():
+            self._forget(self.bank.input_of(feature, value))
+
     def _forget(self, slot: int) -> None:
         """Forget what was learnt of an input, which stands for another value from now on."""
         scales = self._scales
@@ -266,7 +343,8 @@ class TrackerLayout:
 
     def parts(self) -> dict[str, Any]:
         """Return everything learnt but the classifiers, as NamedTuples of arrays."""
-        n_inputs, n_numbers = len(self.bank.numeric), int((self.bank.numeric != PRESENCE).sum())
+        self.read_events()
+        n_inputs, n_numbers = self.bank.n_inputs, self.bank.n_numbers
         met, known, seen, *numbers = self._scales
         return {
             "scales": RoomScales(
@@ -296,22 +374,21 @@ class TrackerLayout:
         fits = len(widths) == len(streams) and len(self.labels[0]) <= block <= 2 * len(self.labels[0]) + 1
         fits = fits and all(len(a) <= b <= 2 * len(a) + 1 for a, b in zip(self.labels[1:], widths[1:], strict=True))
         require(fits and all(len(set(a)) == len(a) for a in self.labels), "the labels")
-        self._make_scales(*2 * (np.zeros(0, np.int64),))
+        self._make_scales(NOTHING, NOTHING)
         self._move(block, widths)
         for bank in banks:
             require(len(bank) == int(self._first[-1]), "the classifiers")
         self.banks = list(banks)
         self.values.arrange(self.bank.kinds)
-        self._make_scales(*2 * (np.zeros(0, np.int64),))
+        self._make_scales(NOTHING, NOTHING)
         self._arrange(dict.fromkeys(range(len(streams)), 0))
 
     def take(self, parts: Mapping[str, Any]) -> None:
         """Take over what `parts` gave."""
         self._scales = parts["scales"]
         self._streams, self._weights, self._growth = parts["streams"], parts["weights"], parts["growth"]
-        self._sets, self._clock = parts["sets"], parts["clock"].clock
+        self._sets, self._log = parts["sets"], Log(self.events, parts["clock"].clock)
         self.values.take(parts["values"])
-        self._model = None
 
     def place(self, column: int) -> Place:
         """Return what a column holds."""

@@ -1,0 +1,162 @@
+"""A tracker and its features, changed example by example, each all or nothing.
+
+An exception may be raised anywhere in Python code, by the handler of a signal, say. So an example that changes nothing
+but numbers is learnt by one call of a kernel. One that brings new features or labels is learnt by a *fork* of the
+tracker. Whether the kernel has counted the example decides whether the fork takes the tracker's place, or what was
+added is forgotten.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from marlene.learners.input._features import PLAIN
+from marlene.learners.marlene._desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from marlene.kernels.rows import Rows
+    from marlene.kernels.tracking.state import Block
+    from marlene.learners.input._additions import Additions
+    from marlene.learners.input._features import FeatureSpace
+    from marlene.learners.input._known import Mark
+    from marlene.learners.marlene._tracker import Tracker
+
+
+class Pending(NamedTuple):
+    """A change under way: the fork, what was known before, and which stream, by number, has had how many examples."""
+
+    tracker: Tracker
+    mark: Mark
+    number: int
+    seen: int
+    done: bool = False
+
+
+class Changes:
+    """A tracker and its features."""
+
+    def __init__(self, space: FeatureSpace, tracker: Tracker) -> None:
+        self.space = space
+        self._tracker = tracker
+        self._pending: Pending | None = None
+        self._desks: list[Desk] = []
+
+    def settled(self) -> Tracker:
+        """Return the tracker as it is before or after an example, never in between."""
+        if self._pending is not None:
+            self._settle(self._pending)
+        return self._tracker
+
+    def _settle(self, pending: Pending) -> None:
+        """End a change, in a way that may be interrupted and repeated."""
+        if pending.done or pending.tracker.seen(pending.number) != pending.seen:
+            self._tracker = pending.tracker
+        else:
+            self.space.undo(pending.mark)
+            self._tracker.bank.clear_room()
+        if self._tracker.values.is_due:
+            self._tracker = self._tracker.decided()
+        self._pending = None
+
+    def finish(self) -> None:
+        """Let a change be done."""
+        if self._pending is not None:
+            self._pending = self._pending._replace(done=True)
+            self._settle(self._pending)
+
+    def _fork(self, stream: str | None) -> Tracker:
+        tracker = self.settled()
+        known = stream in tracker.names
+        number = tracker.names.index(stream) if known else len(tracker.names)
+        self._pending = Pending(tracker.fork(), self.space.mark(), number, tracker.seen(number))
+        return self._pending.tracker
+
+    def admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> Tracker:
+        """Let new features and labels be known while an example is learnt; return the fork that knows them."""
+        fork = self._fork(stream)
+        self.space.add(additions)
+        fork.add_features(*self.space.take_changes())
+        fork.add_labels(stream, labels)
+        return fork
+
+    def declare(self, stream: str | None, labels: Sequence[Hashable]) -> None:
+        """Add labels of a stream, and the new features of the space."""
+        tracker = self.settled()
+        tracker.add_features(*self.space.take_changes())
+        tracker.add_labels(stream, labels)
+
+    def learn(self, stream: str | None, rows: Rows, block: Block) -> None:
+        """Learn rows, with what was admitted for them."""
+        block, start = block._replace(truth=np.ascontiguousarray(block.truth)), 0
+        while True:
+            if self._pending is not None:
+                tracker = self._pending.tracker
+            else:
+                tracker = self._fork(stream) if self._tracker.values.is_open else self._tracker
+            start = tracker.learn(stream, rows, block, start)
+            self.finish()
+            if start >= len(block.truth):
+                return
+
+    def _desk(self, tracker: Tracker, width: int) -> Desk:
+        """Return room for an example; `_desks` gets it back, so that other threads do not use it meanwhile."""
+        kinds = self.space.numbers()
+        while self._desks:
+            try:
+                desk = self._desks.pop()
+            except IndexError:
+                break
+            if desk.fits(tracker, kinds, width):
+                return desk
+        return Desk(tracker, kinds, width)
+
+    def decided_plainly(self, x: Mapping[Hashable, Any], what: str) -> dict[Hashable, Any] | None:
+        """Return scores, probabilities or predictions of an example of plain numbers; None if it is no such example."""
+        tracker, column = self.settled(), self.space.column
+        if not (tracker.is_ready() and self.space.reads_plainly()):
+            return None
+        desk = self._desk(tracker, len(x))
+        count = desk.put(x, column)
+        if count < 0:
+            count = desk.put({name: value for name, value in x.items() if name in column}, column)
+        found = None
+        if count >= 0 and desk.decide(count):
+            found = dict(zip(desk.labels, getattr(desk, what)[0].tolist(), strict=True))
+        self._desks.append(desk)
+        return found
+
+    def learnt_plainly(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], weight: float) -> Desk | None:
+        """Learn an example of plain numbers and of the known labels; return its desk, None if it was not learnt."""
+        tracker = self.settled()
+        if not (self.space.reads_plainly() and tracker.labels[0]):
+            return None
+        desk = self._desk(tracker, len(x))
+        if not desk.put_truth(y, weight):
+            self._desks.append(desk)
+            return None
+        count = desk.put(x, self.space.column)
+        learnt = count >= 0 and desk.learn(count) == 1
+        self._desks.append(desk)
+        if count < 0:
+            return self._learnt_with_new_features(x, y, weight)
+        return desk if learnt else None
+
+    def _learnt_with_new_features(
+        self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], weight: float
+    ) -> Desk | None:
+        additions = self.space.plain_additions(x) if PLAIN.issuperset(map(type, x.values())) else None
+        if not additions:
+            return None
+        fork = self.admit(None, additions, ())
+        fork.make_room(len(x))
+        desk = self._desk(fork, len(x))
+        if desk.put_truth(y, weight) and desk.learn(desk.put(x, self.space.column)) == 1:
+            self.finish()
+            self._desks.append(desk)
+            return desk
+        self.settled()
+        return None

@@ -1,0 +1,100 @@
+"""One example at a time: the short way of plain examples, and the long one, are the same to the bit."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marlene._common.errors import MarleneError
+from marlene.evaluation import prequential
+from marlene.learners import Marlene
+from marlene.streams import Stream
+from tests.learners.streams import contents, drifting
+
+NAMES = [f"f{i}" for i in range(9)]
+NUMBERS = st.sampled_from([0, 1, -2, 0.0, 0.5, 1e6, -3.25, True, False, math.nan])
+EXAMPLES = st.tuples(
+    st.dictionaries(st.sampled_from(NAMES), NUMBERS, max_size=7),
+    st.dictionaries(st.sampled_from("abc"), st.booleans(), max_size=3),
+    st.sampled_from([1.0, 1, 2.5, 0.0]),
+)
+
+
+class Long(Marlene):
+    """Marlene without a short way."""
+
+    def _learnt_plainly(self, *_):
+        return False
+
+    def _decided_plainly(self, *_):
+        return None
+
+
+def outcome(call, *arguments, **named):
+    """Return what a call returns, or what it complains of."""
+    try:
+        return call(*arguments, **named)
+    except MarleneError as error:
+        return str(error)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@settings(max_examples=25, deadline=None)
+@given(
+    examples=st.lists(EXAMPLES, min_size=4, max_size=15),
+    features=st.sampled_from(["auto", "numeric", "binary", {"f1": "binary", "f2": "nominal"}]),
+)
+def test_the_short_way_is_the_long_one(examples, features):
+    short, long = Marlene(features=features), Long(features=features)
+    for x, y, w in examples:
+        for name in ("predict_one", "predict_proba_one", "score_one"):
+            assert outcome(getattr(short, name), x) == outcome(getattr(long, name), x)
+        assert outcome(short.learn_one, x, y, w) == outcome(long.learn_one, x, y, w)
+        assert contents(short) == contents(long)
+
+
+def test_many_features_in_any_order():
+    rng = np.random.default_rng(0)
+    short, long = Marlene(), Long()
+    for _ in range(30):
+        names = rng.permutation(200)[: int(rng.integers(0, 150))]
+        x = {f"f{i}": float(rng.normal()) for i in names.tolist()}
+        y = {"a": bool(x.get("f0", 0) > 0), "b": bool(rng.random() < 0.5)}
+        assert short.predict_proba_one(x) == long.predict_proba_one(x)
+        short.learn_one(x, y)
+        long.learn_one(x, y)
+    assert contents(short) == contents(long)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"a": math.inf}, {"b": 2}, {"b": 1, "a": 10**400}, {"a": "text"}, {"new": -math.inf}]
+)
+def test_a_refused_example_changes_nothing(wrong):
+    model = Marlene()
+    for value in (0.5, 1.5):
+        model.learn_one({"a": value, "b": value > 1}, {"p": True, "q": value > 1})
+    before = contents(model)
+    with pytest.raises(MarleneError, match="feature"):
+        model.learn_one(wrong, {"p": True, "q": True})
+    assert contents(model) == before
+    model.learn_one({"c": 1.0}, {"p": True, "q": True})
+    assert list(model._space.column) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("delay", [1, 3, 70])
+def test_late_labels_in_blocks_are_those_one_by_one(delay):
+    X, Y = drifting(160, 3, 4)
+    Y[5] = -1
+    stream = Stream.from_arrays(X, Y)
+    found = prequential(Marlene(), stream, delay=delay, start=1)
+    model, expected = Marlene(), []
+    model.declare(stream.features, stream.labels)
+    for t in range(len(X)):
+        expected.append(model.decide_many(X[t : t + 1]))
+        if t >= delay:
+            model.learn_many(X[t - delay : t - delay + 1], Y[t - delay : t - delay + 1])
+    assert np.array_equal(found.pred, np.concatenate([y for _, y in expected]))
+    assert np.array_equal(found.proba, np.concatenate([p for p, _ in expected]).astype(np.float32))
+    assert found.pred.any()
