@@ -167,8 +167,8 @@ class TrackerLayout:
         """Let nominal features have further values, and append features of these kinds."""
         if not widened and not kinds:
             return
-        known = self.bank.kinds if widened else NOTHING
-        before = self.bank.inputs_of(known)
+        known = self.bank.kinds
+        before = self.bank.inputs_of(known) if widened else NOTHING
         for bank in self.banks:
             for column, n_values in widened.items():
                 bank.widen(column, n_values)
