@@ -5,6 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from marlene import Marlene
+from marlene.evaluation import prequential
 from marlene.streams import load
 from tests.streams.tickets import CHOICES, SEPARATOR, tickets, write_csv, write_json, write_jsonl
 
@@ -76,3 +78,20 @@ def test_a_limit_keeps_words_and_labels(tmp_path, records, expected):
     limited = load(path, **CHOICES, limit=7)
     assert (limited.features, limited.labels) == (expected.features, expected.labels)
     assert limited == expected.head(7)
+
+
+def test_the_same_model_comes_from_every_format(tmp_path, records):
+    write_csv(tmp_path / "tickets.csv", records)
+    write_jsonl(tmp_path / "tickets.jsonl", records)
+    frame = pl.DataFrame(records)
+    frame.write_parquet(tmp_path / "tickets.parquet")
+    learnt = []
+    for data in (tmp_path / "tickets.csv", tmp_path / "tickets.jsonl", tmp_path / "tickets.parquet", frame):
+        model, options = Marlene(), {"separator": SEPARATOR} if str(data).endswith(".csv") else {}
+        prequential(model, load(data, **CHOICES, **options))
+        learnt.append(model.state())
+    for header, arrays in learnt[1:]:
+        assert header == learnt[0][0]
+        assert {name: array.tobytes() for name, array in arrays.items()} == {
+            name: array.tobytes() for name, array in learnt[0][1].items()
+        }
