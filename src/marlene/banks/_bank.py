@@ -211,12 +211,10 @@ class InputBank:
         self._scales = Scales(appended(self._scales.numeric, new, fill=PRESENCE), met, self._scales.seen, *longer)
         return first
 
-    def _shapes(self, sizes: Mapping[str, int], capacity: int) -> dict[str, tuple[int, ...]]:
-        return {name: (*(sizes.get(axis, axis) for axis in axes), capacity) for name, axes in self.layout.items()}
-
     def _new_arrays(self, sizes: Mapping[str, int], capacity: int) -> Any:  # noqa: ANN401 (a NamedTuple)
         """Return arrays of zeros."""
-        return self.arrays_type(**{name: np.zeros(shape) for name, shape in self._shapes(sizes, capacity).items()})
+        shapes = {name: [sizes.get(axis, axis) for axis in axes] for name, axes in self.layout.items()}
+        return self.arrays_type(**{name: np.zeros([*shape, capacity]) for name, shape in shapes.items()})
 
     def _in_use(self) -> dict[str, int]:
         return {INPUT: len(self._scales.numeric), NUMBER: len(self._scales.times)}
@@ -232,12 +230,11 @@ class InputBank:
 
     def _resize(self) -> None:
         """Let the arrays have room for all inputs and ids, and some more for inputs to come."""
-        rooms = self._rooms()
-        if all(
-            getattr(self._arrays, name).shape == shape for name, shape in self._shapes(rooms, len(self._alive)).items()
-        ):
+        needed, capacity = self._in_use(), len(self._alive)
+        parts = ((getattr(self._arrays, name).shape, axes) for name, axes in self.layout.items())
+        if all(shape[-1] == capacity and shape[0] >= (needed.get(axes[0], 0) if axes else 0) for shape, axes in parts):
             return
-        larger = self._new_arrays(rooms, len(self._alive))
+        larger = self._new_arrays(self._rooms(), capacity)
         for mine, theirs in zip(larger, self._arrays, strict=True):
             mine[tuple(slice(0, length) for length in theirs.shape)] = theirs
         self._arrays = larger
