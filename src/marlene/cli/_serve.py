@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from typing import Annotated, Any
+from pathlib import Path  # noqa: TC003 (typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -18,9 +20,19 @@ from marlene.learners._methods import DEFAULT_METHOD
 from marlene.live import Checkpoints, Settings, Stop, Worker
 from marlene.live import Settings as Defaults
 from marlene.live import serve as run_worker
-from marlene.live._open import Route, open_transport
+from marlene.live._http import Http
+from marlene.live._metrics import Metrics
+from marlene.live._open import Route, host_and_port, open_kafka, open_transport
+from marlene.live._web import Web
 
-WHERE = "`-` (standard input), a file of JSON lines, or an address: http://HOST:PORT."
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from marlene.live import KafkaWorkers, Output, Record, Transport
+
+    Watch = Callable[[Sequence[Record], Sequence[Output], float], None]
+
+WHERE = "`-`, a file of JSON lines, http://HOST:PORT, redis://HOST:PORT/DATABASE/STREAM, or kafka://BROKER:PORT/TOPIC."
 
 
 def serve(
@@ -36,6 +48,13 @@ def serve(
     again: Annotated[
         bool, typer.Option("--again", help="After a restart, standard input begins anew: pass over what was read.")
     ] = False,
+    group: Annotated[str, typer.Option(help="Name of the consumer group.")] = "marlene",
+    monitor: Annotated[
+        str | None, typer.Option(help="HOST:PORT for /healthz, /readyz and /metrics; with HTTP they are there already.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="A file with the bearer token that clients must send over HTTP.")
+    ] = None,
     method: Annotated[str, typer.Option(help="See `marlene methods`.")] = DEFAULT_METHOD,
     seed: Annotated[int, typer.Option(help="Seed of the method's random numbers.")] = 1,
     settings: Annotated[
@@ -67,17 +86,59 @@ def serve(
             max_keys=max_keys,
         )
         worker = Worker(learner, chosen)
-        transport = open_transport(Route(source, output, events, dead, follow, again, chosen.longest))
-        checkpoints = Checkpoints(state, keep, seconds, every) if state is not None else None
-    stop = Stop()
+    route = Route(source, output, events, dead, state, follow, again, group, chosen.longest)
+    often: dict[str, Any] = {"keep": keep, "seconds": seconds, "every": every}
+    stop, watched = Stop(), Watched(route, monitor, token_file)
+    if route.scheme == "kafka":
+        workers = open_kafka(route, lambda: Worker(learner, chosen), often)
+        with stop.listening(), _serving(watched, workers, workers, None) as watch:
+            workers.run(stop, watch)
+        return
+    checkpoints = Checkpoints(state, **often) if state is not None else None
     try:
-        with stop.listening():
-            run_worker(worker, transport, checkpoints, stop)
+        transport = open_transport(route)
+        with stop.listening(), _serving(watched, worker, transport, checkpoints) as watch:
+            run_worker(worker, transport, checkpoints, stop, watch)
     finally:
         if checkpoints is not None:
             checkpoints.close()
     told = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in worker.counts.items() if value)
     print(f"marlene: {told or 'no messages'}", file=sys.stderr)
+
+
+class Watched(NamedTuple):
+    """What is served over HTTP, and to whom."""
+
+    route: Route
+    monitor: str | None
+    token_file: Path | None
+
+
+@contextlib.contextmanager
+def _serving(
+    watched: Watched,
+    worker: Worker | KafkaWorkers,
+    transport: Transport | KafkaWorkers,
+    checkpoints: Checkpoints | None,
+) -> Iterator[Watch | None]:
+    """Serve requests, health and metrics, as far as they are wanted."""
+    route, monitor, token_file = watched
+    http = transport if isinstance(transport, Http) else None
+    address = route.source if http is not None else monitor
+    if address is None:
+        yield None
+        return
+    metrics = Metrics(worker, transport, checkpoints, lots=http is None)
+    token = token_file.read_text(encoding="utf-8").strip() if token_file is not None else None
+    if token == "":
+        raise MarleneError(f"--token-file {token_file}: empty")
+    web = Web(*host_and_port(address), metrics.health, metrics.text, http, token, route.longest, metrics.observe)
+    web.start()
+    print(f"marlene: listening at {web.address}", file=sys.stderr, flush=True)
+    try:
+        yield metrics.watch
+    finally:
+        web.close()
 
 
 def _learner(method: str, seed: int, given: dict[str, Any], kinds: dict[str, str], absent: str) -> Any:  # noqa: ANN401

@@ -69,6 +69,7 @@ class Checkpoints:
         self.failed = 0
         self.longest_pause = 0.0
         self._missed = False
+        self._kept: list[dict[str, Any]] = []
         self._scratch = Path(self._folder.local or tempfile.mkdtemp(prefix="marlene-"))
 
     def resume(self, worker: Worker) -> bool:
@@ -93,6 +94,7 @@ class Checkpoints:
                 warnings.warn(f"{self._folder.name(name)}: damaged ({error!r})", UserWarning, stacklevel=2)
                 continue
             self._number = int(worker.counts["messages"])
+            self._kept = [dict(worker.positions)]
             return True
         return False
 
@@ -105,7 +107,10 @@ class Checkpoints:
             raise kind(said) from error
 
     def offer(self, worker: Worker) -> dict[str, Any] | None:
-        """Begin a checkpoint if it is time; return the positions of one that has been completed since."""
+        """Begin a checkpoint if it is time; after one is complete, return the positions of the oldest that is kept.
+
+        That is None as long as files of an earlier worker are among them.
+        """
         done = self._completed(wait=False)
         taken = worker.counts["messages"] - self._number
         waited = time.monotonic() - self._last >= self._seconds
@@ -116,24 +121,19 @@ class Checkpoints:
                 self._fork(worker)
             else:
                 self._write(worker)
-                done = dict(worker.positions)
+                done = self._floor()
             self.longest_pause = max(self.longest_pause, time.perf_counter() - began)
         return done
 
-    def write(self, worker: Worker) -> dict[str, Any]:
-        """Write a checkpoint now, unless the latest is up to date; return its positions."""
+    def write(self, worker: Worker) -> dict[str, Any] | None:
+        """Write a checkpoint now, unless the latest is up to date; return what `offer` returns."""
         self._completed(wait=True)
         if worker.counts["messages"] != self._number or not self._names():
             self._write(worker)
-        return dict(worker.positions)
+        return self._floor()
 
-    def positions_of_oldest(self) -> dict[str, Any] | None:
-        """Return the positions in the oldest checkpoint that is kept."""
-        names = self._names()
-        if not names:
-            return None
-        with self._folder.fetched(names[0]) as path:
-            return dict(self._read(path, names[0])[0]["positions"])
+    def _floor(self) -> dict[str, Any] | None:
+        return self._kept[-self._keep] if len(self._kept) >= self._keep else None
 
     def close(self) -> None:
         """Wait for the file that is being written, and let others use the folder."""
@@ -149,16 +149,17 @@ class Checkpoints:
             self._save(worker, name)
         except OSError as error:
             raise MarleneError(f"{self._folder.name(name)}: {error.strerror or error}") from error
-        self._note(name, worker.counts["messages"])
+        self._note(name, worker.counts["messages"], dict(worker.positions))
 
     def _save(self, worker: Worker, name: str) -> None:
         header, arrays = worker.state()
         save_state(self._scratch / name, FILE_TYPE, VERSION, header, arrays)
 
-    def _note(self, name: str, number: int) -> None:
+    def _note(self, name: str, number: int, positions: dict[str, Any]) -> None:
         """Publish a file that is complete; forget the oldest."""
         if not self._folder.local:
             self._folder.send(self._scratch / name, name)
+        self._kept = [*self._kept, positions][-self._keep :]
         self._last, self._number = time.monotonic(), number
         self.written_at, self.written = time.time(), self.written + 1
         for old in self._names()[: -self._keep]:
@@ -205,13 +206,13 @@ class Checkpoints:
         if status:
             return None
         try:
-            self._note(name, number)
+            self._note(name, number, positions)
         except OSError as error:
             self._missed = True
             self.failed += 1
             warnings.warn(f"{self._folder.name(name)}: {error.strerror or error}", UserWarning, stacklevel=2)
             return None
-        return positions
+        return self._floor()
 
 
 def read_checkpoint(path: str) -> tuple[dict[str, Any], Arrays]:

@@ -66,7 +66,7 @@ def serve(
     stop
         Who may ask for the end.
     watch
-        Called after each lot of messages: with them, the outputs, and the time in seconds it took to answer them.
+        Called after each lot of messages, also of none: with them, the outputs, and the time in seconds it took.
     """
     stop = Stop() if stop is None else stop
     try:
@@ -79,15 +79,14 @@ def serve(
             records = transport.poll(TICK)
             if records is None:
                 break
+            began, outputs = time.perf_counter(), []
             if records:
-                began = time.perf_counter()
                 outputs = worker.take(records)
                 transport.send(outputs, records)
                 worker.positions |= transport.positions()
-                if watch is not None:
-                    watch(records, outputs, time.perf_counter() - began)
-            if checkpoints is not None:
-                _tell(transport, checkpoints.offer(worker))
+            if watch is not None:
+                watch(records, outputs, time.perf_counter() - began)
+            _tell(transport, checkpoints.offer(worker) if checkpoints is not None else worker.positions)
         if checkpoints is not None:
             _tell(transport, checkpoints.write(worker))
     except OSError as error:

@@ -29,7 +29,7 @@ class Transport(Protocol):
         """Return where the outputs go on, if that is to be in a checkpoint."""
 
     def saved(self, positions: Mapping[str, Any]) -> None:
-        """Take note that a checkpoint with these positions is safe: earlier messages are not needed any more."""
+        """Take note that all checkpoints that are kept are at these positions or later."""
 
     def lag(self) -> int | None:
         """Return how many messages wait to be taken; None if nobody knows."""
