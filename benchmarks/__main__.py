@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import arff, compilation, forest, learners, memory, reading, scaling, singly
+from benchmarks import arff, compilation, forest, learners, live, memory, reading, scaling, singly
 from benchmarks._report import README, heading, summary
 
 BENCHMARKS = {
@@ -15,6 +15,7 @@ BENCHMARKS = {
     "scaling": scaling,
     "learners": learners,
     "singly": singly,
+    "live": live,
     "compilation": compilation,
 }
 

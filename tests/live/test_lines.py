@@ -107,6 +107,11 @@ def test_the_command(tmp_path, capsys):
     lines = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
     assert sum("proba" in line for line in lines) > 60
     assert all("error" in json.loads(line) for line in (tmp_path / "dead").read_text().splitlines())
+    (latest,) = (tmp_path / "state").glob("checkpoint-*[1-9]*.npz")
+    shown = call("inspect", latest)
+    assert shown.code == 0, shown.err
+    assert "4 labels; macro_gmean 0." in " ".join(shown.out.split())
+    assert json.loads(call("inspect", latest, "--json").out)["models"][0]["waiting"] <= 9
     again = call("serve", tmp_path / "in.jsonl", *options)
     assert again.code == 2
     assert "the checkpoint of another worker, with parameters" in again.err

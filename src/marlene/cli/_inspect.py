@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from marlene._common.errors import MarleneError
+from marlene.cli._inspect_checkpoint import inspect_checkpoint
 from marlene.cli._options import (
     DropOption,
     FirstOption,
@@ -58,7 +59,7 @@ LEFT_OUT = "-"
 
 
 def inspect(
-    stream: Annotated[str, typer.Argument(help="A file, or a data set's name.")],
+    stream: Annotated[str, typer.Argument(help="A file, a data set's name, or a checkpoint of `marlene serve`.")],
     labels: LabelsOption = None,
     separator: SeparatorOption = None,
     drop: DropOption = None,
@@ -67,6 +68,8 @@ def inspect(
     json: JsonOption = False,
 ) -> None:
     """Print what a file holds: columns, kinds, labels, gaps; and the command that would use it."""
+    if inspect_checkpoint(stream, json):
+        return
     table = open_table(stream)
     columns: list[ColumnReport] = []
     guess = LoadOptions(label_choice(labels), separator, [drop] if drop else [], kind_choices(kinds))

@@ -133,6 +133,7 @@ def _serving(
     if token == "":
         raise MarleneError(f"--token-file {token_file}: empty")
     web = Web(*host_and_port(address), metrics.health, metrics.text, http, token, route.longest, metrics.observe)
+    sys.setswitchinterval(0.0005)  # or a thread may wait ten times as long for its turn
     web.start()
     print(f"marlene: listening at {web.address}", file=sys.stderr, flush=True)
     try:

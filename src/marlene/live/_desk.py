@@ -322,6 +322,7 @@ class Desk:
         scores = self.scores.state() if self.scores is not None else {}
         header = {"learner": learner, "waiting": waiting, "learnt": self.learnt}
         header |= {"changes": self.changes, "seen": self._seen, "streams": sorted(self.blocks.streams)}
+        header |= {"labels": [str(label) for label in self.blocks.labels()]}
         header |= {"lessons": [text.decode() for text in self.lessons]}
         arrays = with_prefix(learnt, "learner.") | with_prefix(examples, "waiting.") | with_prefix(scores, "scores.")
         return header, arrays

@@ -135,24 +135,25 @@ class KafkaWorkers:
         return [record for records in lots.values() for record in records], outputs
 
     def _commit(self, outputs: Sequence[Output], ends: Mapping[int, int]) -> None:
-        """Send outputs and positions in one transaction; try again if a broker asks for it."""
+        """Send outputs and positions in one transaction; if that fails, go back to the latest checkpoints."""
         offsets = [self._kafka.TopicPartition(self._topic, partition, end) for partition, end in ends.items()]
-        while True:
-            try:
-                self._producer.begin_transaction()
-                for output in outputs:
-                    if output.channel in self._channels:
-                        self._produce(self._channels[output.channel], output.body)
-                metadata = self._consumer.consumer_group_metadata()
-                self._producer.send_offsets_to_transaction(offsets, metadata, SECONDS)
-                self._producer.commit_transaction(SECONDS)
-            except self._kafka.KafkaException as error:
-                if not error.args[0].txn_requires_abort():
-                    raise
-                self._producer.abort_transaction(SECONDS)
-            else:
-                self._committed |= ends
-                return
+        try:
+            self._producer.begin_transaction()
+            for output in outputs:
+                if output.channel in self._channels:
+                    self._produce(self._channels[output.channel], output.body)
+            metadata = self._consumer.consumer_group_metadata()
+            self._producer.send_offsets_to_transaction(offsets, metadata, SECONDS)
+            self._producer.commit_transaction(SECONDS)
+        except self._kafka.KafkaException as error:
+            if not error.args[0].txn_requires_abort():
+                raise
+            self._producer.abort_transaction(SECONDS)
+            mine = self._consumer.assignment()
+            self._lose(self._consumer, mine)
+            self._take_over(self._consumer, mine)
+        else:
+            self._committed |= ends
 
     def _produce(self, topic: str, body: bytes) -> None:
         while True:
