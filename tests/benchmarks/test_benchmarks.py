@@ -1,9 +1,11 @@
 """The measurements run and fill their tables; how fast anything was is not tested."""
 
+import json
+
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import _measure, _report, arff, compilation, forest, learners, memory, reading, scaling, singly
+from benchmarks import _measure, _report, arff, compilation, forest, learners, live, memory, reading, scaling, singly
 from benchmarks._measure import Bound, Table
 from marlene.streams import load
 
@@ -113,6 +115,16 @@ def test_growth_with_the_labels(monkeypatch):
     assert [row[:2] for row in table.rows] == [(5, "all"), (5, "5"), (40, "all"), (40, "5")]
     assert [row[2] == "not run" for row in table.rows] == [False, False, True, False]
     assert table.rows[2][4] > table.rows[3][4] > table.rows[0][4]
+
+
+def test_a_live_worker(monkeypatch):
+    parts = ({"x": {"late": 1}}, {"y": {"bill": True}})
+    wanted = [json.dumps({"id": i // 2} | parts[i % 2]) for i in range(40)]
+    monkeypatch.setattr(live, "messages", lambda _: [text.encode() for text in wanted])
+    monkeypatch.setattr(live, "absent_data", str)
+    check(live.lines_table(rounds=1), n_rows=1, n_bounds=1)
+    check(live.latency_table(), n_rows=2, n_bounds=2)
+    check(live.memory_table((200, 400)), n_rows=2, n_bounds=1)
 
 
 def test_both_ways_of_calling_the_forest_give_the_same():

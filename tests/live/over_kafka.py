@@ -38,7 +38,7 @@ def fill(brokers, wanted):
     """Spread messages over partitions by their place."""
     producer = Producer({"bootstrap.servers": brokers, "log_level": 0})
     for number, message in enumerate(wanted):
-        producer.produce("tickets", message, partition=number % PARTITIONS)
+        producer.produce("tickets", message, partition=number % PARTITIONS, timestamp=1)
         producer.poll(0)
     producer.flush(30)
 

@@ -35,6 +35,7 @@ from marlene.cli._progress import run_progress
 from marlene.cli._report import print_written
 from marlene.cli._summary import print_insight, print_next, print_scores
 from marlene.evaluation import prequential
+from marlene.evaluation._delays import read_delays
 from marlene.evaluation._measures import FADING
 from marlene.evaluation._prequential import load_kernels
 from marlene.evaluation._result import dump_json
@@ -79,7 +80,9 @@ def run(
         int | None,
         typer.Option(min=-1, help="Score examples with an index greater than N; default a twentieth, with --lazy 0."),
     ] = None,
-    delay: Annotated[int, typer.Option(min=0, help="Labels arrive N examples late.")] = 0,
+    delay: Annotated[
+        str, typer.Option(help="Labels arrive N examples late; or a file with a number, or `never`, in each line.")
+    ] = "0",
     fading: Annotated[
         float, typer.Option(help="Factor of all earlier examples in the fading measures, for each new one.")
     ] = FADING,
@@ -119,7 +122,7 @@ def run(
     sources = [_load(name, choices, None) for name in source or []]
     before = time.process_time()
     given: dict[str, Any] = {"method": method, "seed": seed, "sources": sources}
-    given |= {"window": window, "start": start, "delay": delay, "checkpoint": checkpoint, "every": every}
+    given |= {"window": window, "start": start, "delay": delay_choice(delay), "checkpoint": checkpoint, "every": every}
     given |= {"fading": fading, "after": after}
     with _river_errors(method, target.name), run_progress(f"{method} on {target.name}") as show:
         result = prequential(model, target, callbacks=[show], **given)
@@ -132,7 +135,7 @@ def run(
             print(dump_json(result.as_dict()))
         else:
             console = Console()
-            comparable = (limit, window, start, delay, source) == (None, None, None, 0, None) and not result.stopped
+            comparable = (limit, window, start, delay, source) == (None, None, None, "0", None) and not result.stopped
             heading, published = _published(method, stream.lower()) if comparable else ("", ())
             print_scores(console, result, target.total, heading, published)
             print_measures(console, result, per_label=per_label)
@@ -162,6 +165,11 @@ def _write(option: str, path: Path | None, write: Callable[[Path], None]) -> Non
             write(path)
     except OSError as error:
         raise MarleneError(f"{option} {path}: {error.strerror}") from error
+
+
+def delay_choice(text: str) -> int | list[int]:
+    """Return the value of `--delay` as `prequential` takes it."""
+    return int(text) if text.removeprefix("-").isdecimal() else read_delays(text)
 
 
 @contextlib.contextmanager

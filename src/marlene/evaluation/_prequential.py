@@ -10,6 +10,7 @@ from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
 from marlene.evaluation._checkpoint import Checkpoint
+from marlene.evaluation._delays import NEVER, Delays, as_delays
 from marlene.evaluation._measures import FADING, Measures
 from marlene.evaluation._recorder import Recorder
 from marlene.evaluation._result import PrequentialResult
@@ -20,6 +21,7 @@ from marlene.streams import Stream
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy.typing as npt
     from river.base import MultiLabelClassifier
 
     from marlene._common.files import AnyPath
@@ -38,7 +40,7 @@ def prequential(
     *,
     window: int | None = None,
     start: int | None = None,
-    delay: int = 0,
+    delay: int | npt.ArrayLike | Callable[[int, dict[str, Any]], int | None] = 0,
     fading: float = FADING,
     after: int | None = None,
     callbacks: Sequence[Callable[[Progress], bool | None]] = (),
@@ -66,7 +68,10 @@ def prequential(
         Examples with an index (from 0) greater than this are scored; -1 scores all. Default: a twentieth of the
         stream, so that chunk-based methods have had their first chunk; 0 for a `LazyStream`.
     delay
-        Number of further examples that are predicted before the labels of an example arrive.
+        Number of further examples that are predicted before the labels of an example arrive. An array has a number for
+        each example, -1 or NaN if its labels never arrive. A function is given the index of each example and the
+        example itself, and returns a number, or None for never. Labels that arrive together are learnt in the order of
+        the examples; scores are those of the predictions in the order in which they were made.
     fading
         Factor of all earlier examples in the fading measures, for each new one.
     after
@@ -103,7 +108,8 @@ def prequential(
     n = len(stream) if isinstance(stream, Stream) else None
     window = _tenth(n) if window is None else whole_number(window, "window", 1)
     start = (n or 0) // 20 if start is None else whole_number(start, "start", -1)
-    delay = whole_number(delay, "delay", 0)
+    arrival = as_delays(delay, stream)
+    told = NEVER if isinstance(arrival, Delays) else arrival
     every = None if every is None else whole_number(every, "every", 1)
     if every is not None and checkpoint is None:
         raise MarleneError("every= says how often a checkpoint is written, but there is no checkpoint=")
@@ -113,12 +119,13 @@ def prequential(
     after = (window if n is None else n // 10) if after is None else whole_number(after, "after", 0)
     measures = Measures(len(stream.labels), fading, after)
     recorder = Recorder(len(stream.labels), n, start) if history else None
-    run = PrequentialRun(model, stream, measures, window, start, delay, every, recorder)
+    run = PrequentialRun(model, stream, measures, window, start, arrival, every, recorder)
     saved = None
-    settings: dict[str, Any] = {"method": method, "seed": seed, "window": window, "start": start, "delay": delay}
+    settings: dict[str, Any] = {"method": method, "seed": seed, "window": window, "start": start, "delay": told}
     settings |= {"fading": measures.fading, "after": after}
-    noted = {"history": history}
+    noted: dict[str, Any] = {"history": history}
     if checkpoint is not None:
+        noted |= {"delay": arrival.digest} if isinstance(arrival, Delays) else {}
         saved = Checkpoint(checkpoint, every, model, run, sources, settings | noted)
     load_kernels(model)
     base = memory_mb()

@@ -57,7 +57,7 @@ class PrequentialResult:
         The names of the labels.
     window, start, delay
         The settings of the evaluation: examples with an index greater than `start` are scored, in a window of
-        the last `window` of them; labels arrive `delay` examples late.
+        the last `window` of them; labels arrive `delay` examples late, or each with its own delay (-1).
     fading, after
         The factor of the fading measures, and how many examples do not count for calibration.
     stopped

@@ -12,6 +12,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
 from marlene._common.states import arrays_under, fill, with_prefix
 from marlene.evaluation._adapter import as_block_learner, decided, tested
+from marlene.evaluation._delays import Delays
 from marlene.evaluation._parts import RunningDigest, after
 from marlene.evaluation._traces import KeptSteps, RunningSteps
 from marlene.metrics import TRACE, Scores
@@ -86,7 +87,7 @@ class PrequentialRun:
         measures: Measures,
         window: int,
         start: int,
-        delay: int,
+        delay: int | Delays,
         every: int | None,
         recorder: Recorder | None = None,
     ) -> None:
@@ -96,7 +97,8 @@ class PrequentialRun:
         self.learner = as_block_learner(model, stream)
         self.measures = measures
         self.start = start
-        self.delay = delay
+        self.delay = 0 if isinstance(delay, Delays) else delay
+        self.arrivals = delay if isinstance(delay, Delays) else None
         self.every = every
         self.done = 0
         self._counted = 0
@@ -210,7 +212,10 @@ class PrequentialRun:
             yield self._progress()
         if not self.finished:
             for part in self._parts():
-                yield from self._delayed(part) if self.delay else self._undelayed(part)
+                if self.arrivals is not None:
+                    yield from self._arriving(part, self.arrivals)
+                else:
+                    yield from self._delayed(part) if self.delay else self._undelayed(part)
             if self._part is not None and self.delay:
                 rows = slice(max(0, len(self._part) - self.delay), None)
                 self._timed(self.learner.learn_many, self._part.X[rows], self._part.Y[rows])
@@ -272,6 +277,23 @@ class PrequentialRun:
             if every is not None:
                 stop = min(stop, self.done + every - self.done % every)
         return stop
+
+    def _arriving(self, part: Stream, arrivals: Delays) -> Iterator[Progress]:
+        """Run example by example; after each, learn those whose labels arrive then, in their order."""
+        reported = self.learn_seconds
+        for t in range(self.done, len(part)):
+            self._record(*self._timed(decided, self.learner, part.X[t : t + 1]))
+            due = arrivals.due(t)
+            if len(due):
+                self._timed(self.learner.learn_many, part.X[due], part.Y[due])
+            self._look()
+            if t + 1 == len(part):
+                late = arrivals.late()
+                self._timed(self.learner.learn_many, part.X[late], part.Y[late])
+            slow = self.learn_seconds - reported > SECONDS_PER_BLOCK
+            if slow or self.done % (self.every or BLOCK) == 0 or t + 1 == len(part):
+                reported = self.learn_seconds
+                yield self._progress()
 
     def _look(self) -> None:
         if self.recorder is not None and self.done % self.recorder.pace == 0:
