@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 WATCHED = 256
 """Changes of the model are looked for after so many examples."""
 
+OUTCOMES = {outcome: dumped({"outcome": outcome}) for outcome in ("learnt", "waits", "duplicate")}
+
 
 class Job(NamedTuple):
     """Something to predict (no lesson), to learn (no row), or to predict and then learn."""
@@ -38,6 +40,7 @@ class Job(NamedTuple):
     lesson: Lesson | None
     example: Example
     complete: bool = False
+    weight: float | None = None
     version: int = 0
     slot: int = -1
     record: int = -1
@@ -142,7 +145,8 @@ class Desk:
 
     def _predict(self, message: Message, example: Example, record: int, row: Rows | None = None) -> None:
         made, complete = (row, True) if row is not None else self.blocks.row(message.x or {})
-        job = Job(message.id, made, None, example, complete, self.learnt, self._slots.reserve(), record)
+        slot = self._slots.reserve()
+        job = Job(message.id, made, None, example, complete, message.w, self.learnt, slot, record)
         self._jobs.append(job)
         self._counts["predictions"] += 1
 
@@ -150,9 +154,10 @@ class Desk:
         """Take labels of an example that waits."""
         name, y = message.id, message.y
         example = self.waiting.examples.get(name)
+        told = checksum(y)
         if example is None:
-            self._refuse_labels(name, y)
-        if example is None or checksum(y) in example.pieces:
+            self._refuse_labels(name, told)
+        if example is None or told in example.pieces:
             self._counts["duplicates"] += 1
             self._say_told(record, "duplicate")
             return
@@ -165,21 +170,24 @@ class Desk:
         elif given:
             self._counts["contradictions"] += 1
             raise MarleneError(f"id {name!r}: a list of labels after single ones")
-        asked = json.loads(example.body)
+        last, row = self._jobs[-1] if self._jobs else None, None
+        if last is not None and last.example is example and last.complete:
+            asked: dict[str, Any] = {"x": {}, "w": last.weight}
+            row = last.row
+        else:
+            asked = json.loads(example.body)
         weight = message.w if message.w is not None else asked.get("w")
-        last = self._jobs[-1] if self._jobs else None
-        row = last.row if last is not None and last.example is example and last.complete else None
         lesson = self.blocks.lesson(asked["x"], y, 1.0 if weight is None else weight, asked.get("stream"), row)
-        example.pieces = (*example.pieces, checksum(message.y))
+        example.pieces = (*example.pieces, told)
         self._learn(message._replace(y=y), lesson, example, record)
 
-    def _refuse_labels(self, name: Id, y: Any) -> None:  # noqa: ANN401 (what JSON gives)
+    def _refuse_labels(self, name: Id, told: int) -> None:
         """Count labels of an example that does not wait; raise an error unless they are the same as before."""
         pieces = self.waiting.gone.get(name)
         if pieces is None:
             self._counts["unknown_ids"] += 1
             raise MarleneError(f"labels of id {name!r}, which was never asked for, or too long ago")
-        if checksum(y) in pieces:
+        if told in pieces:
             return
         if EVICTED in pieces:
             self._counts["late"] += 1
@@ -304,7 +312,7 @@ class Desk:
         self._slots.say(Output("event", dumped(event | about), record))
 
     def _say_told(self, record: int, outcome: str) -> None:
-        self._slots.say(Output("told", dumped({"outcome": outcome}), record))
+        self._slots.say(Output("told", OUTCOMES[outcome], record))
 
     def study(self, lessons: Sequence[bytes], stream: str) -> None:
         """Learn examples of another model as a source."""

@@ -62,6 +62,8 @@ class Web:
         except (OSError, OverflowError) as error:
             said = getattr(error, "strerror", None) or error
             raise MarleneError(f"http://{host}:{port}: cannot listen ({said})") from error
+        # Connections inherit this; without it, a reply may wait for the client to confirm its first half.
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.address = "http://{}:{}".format(*self._socket.getsockname()[:2])
         settings: dict[str, Any] = {"log_level": "warning", "access_log": False, "lifespan": "off"}
         self._server = uvicorn.Server(uvicorn.Config(self._app(), timeout_graceful_shutdown=5, **settings))
