@@ -105,7 +105,8 @@ def http_seconds(wanted: list[bytes]) -> list[float]:
                 if asks:
                     found.append(time.perf_counter() - due)
 
-            paced(own, send, RATE / CLIENTS, offset)
+            with contextlib.closing(connection):
+                paced(own, send, RATE / CLIENTS, offset)
 
         # A client sends the request and the labels of an example one after the other.
         pairs = [wanted[i : i + 2] for i in range(0, len(wanted), 2)]
@@ -123,8 +124,8 @@ def http_seconds(wanted: list[bytes]) -> list[float]:
 
 def _wait_until_ready(address: str) -> None:
     while True:
-        with contextlib.suppress(OSError):
-            connection = http.client.HTTPConnection(urlsplit(address).netloc)
+        connection = http.client.HTTPConnection(urlsplit(address).netloc)
+        with contextlib.suppress(OSError), contextlib.closing(connection):
             connection.request("GET", "/readyz")
             if connection.getresponse().status == http.client.OK:
                 return
