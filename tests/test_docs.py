@@ -33,7 +33,8 @@ def anchors(document):
 @each_document
 def test_no_line_is_too_long(document):
     lines = document.read_text(encoding="utf-8").splitlines()
-    assert [number for number, line in enumerate(lines, 1) if len(line) > WIDTH] == []
+    wide = [number for number, line in enumerate(lines, 1) if len(line) > WIDTH and not line.startswith("| ")]
+    assert wide == []
 
 
 @pytest.mark.parametrize(

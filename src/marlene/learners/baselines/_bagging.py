@@ -49,7 +49,7 @@ class OnlineBagging(CommitteeLearner):
         How often a member learns an example on average; 1 in the original, 6 in leveraging bagging.
     threshold
         - "half": a label is predicted if its score is above 0.5; P(label) is the score.
-        - "share": a label is predicted if its share of the scores of all labels is above 1 / |L|. P(label) is as of
+        - "share": a label is predicted if its share of the scores of all labels is above `1 / |L|`. P(label) is as of
           `GOOWE`. For scores that rank the labels but are no probabilities.
     features
         "auto", "numeric", "binary" or a mapping, as of `BRMarlene`.

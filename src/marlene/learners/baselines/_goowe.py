@@ -67,8 +67,8 @@ class GOOWE(CommitteeLearner):
     The scores of a member, and those of the ensemble, are shifted by their minimum over the labels and divided by their
     sum.
 
-    A label is predicted if the score of the ensemble is above 1 / |L|. Two linear maps make P(label) of it: 0 stays 0,
-    1 / |L| becomes 0.5, and 1 stays 1. Before the first chunk is full, P(label) is 0.5 and nothing is predicted. A
+    A label is predicted if the score of the ensemble is above `1 / |L|`. Two linear maps make P(label) of it: 0 stays
+    0, `1 / |L|` becomes 0.5, and 1 stays 1. Before the first chunk is full, P(label) is 0.5 and nothing is predicted. A
     single label keeps its score, because there is no other to compare it with.
 
     Parameters
