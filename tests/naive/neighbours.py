@@ -8,34 +8,28 @@ from marlene.kernels.banks.neighbours import SAME
 
 
 class Neighbours:
-    """The latest examples, each with its inputs scaled to length one, its labels, its weight and its stream."""
+    """The latest examples, each with its inputs scaled to length one, and its labels."""
 
     def __init__(self, scales, window, smoothing):
         self.scales, self.window, self.smoothing = scales, window, smoothing
         self.examples = []
 
-    def inputs(self, row, scales=None):
+    def inputs(self, row):
         """Return the inputs of a row, and a constant beside them, scaled to length one."""
-        z = (scales or self.scales).inputs(row)
+        z = self.scales.inputs(row)
         length = math.sqrt(sum((value * value for value in z.values()), start=1.0))
         return {None: np.float32(1 / length)} | {slot: np.float32(value / length) for slot, value in z.items()}
 
-    def remember(self, row, truth, weight, origin=0, scales=None):
-        self.examples = [*self.examples, (self.inputs(row, scales), truth, weight, origin)][-self.window :]
-
-    def adopt(self, translated):
-        """Let examples of sources become examples of the target; `translated(origin, truth)` tells its labels."""
-        if any(origin for *_, origin in self.examples):
-            told = [(inputs, translated(origin, truth), w, 0) for inputs, truth, w, origin in self.examples]
-            self.examples = [example for example in told if max(example[1], default=-1) >= 0]
+    def remember(self, row, truth, weight):
+        self.examples = [*self.examples, (self.inputs(row), truth, weight)][-self.window :]
 
     def forget_input(self, slot):
         for inputs, *_ in self.examples:
             inputs.pop(slot, None)
 
     def forget_label(self, q):
-        for _, truth, _, origin in self.examples:
-            if q < len(truth) and origin == 0:
+        for _, truth, _ in self.examples:
+            if q < len(truth):
                 truth[q] = -1
 
     def similar(self, row):
@@ -58,7 +52,7 @@ class Neighbours:
         said = []
         for q in range(n_labels):
             known = [
-                (s, truth[q], w) for s, (_, truth, w, _) in zip(similar, self.examples, strict=True) if q < len(truth)
+                (s, truth[q], w) for s, (_, truth, w) in zip(similar, self.examples, strict=True) if q < len(truth)
             ]
             counts = [sum(w for _, y, w in known if y == c) for c in (0, 1)]
             share = (counts[1] + 1) / (sum(counts) + 2)

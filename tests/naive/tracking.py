@@ -16,6 +16,7 @@ from marlene.kernels.tracking.inherit import (
     KEPT_POSITIVES,
     KEPT_SQUARES,
     LEAST_EXAMPLES,
+    NAMED_EXAMPLES,
     NEGATIVES,
     RARER_CLASS,
     TAKEN_OVER,
@@ -221,14 +222,6 @@ class Tracker:
                 for k in self.make:
                     self.weights[k, q].fill(self.pool, self.stays(q))
                 self.began[q] = self.first_weights(q)
-        if self.neighbours and self.slots:
-            self.neighbours.adopt(self.translated)
-
-    def translated(self, s, truth):
-        """Return what the labels of a source that are trusted tell of the target's labels of the same names."""
-        trusted, labels = self.trusted([s]), [self.same(s, q) for q in range(len(self.began))]
-        labels = [label if (s, label) in trusted else None for label in labels]
-        return [-1 if label is None or label >= len(truth) else truth[label] for label in labels]
 
     def first_weights(self, q):
         """Give the candidates of a label their first weights; return how it begins."""
@@ -251,7 +244,7 @@ class Tracker:
         if not namesakes:
             return SEARCHING
         giver = max(namesakes, key=namesakes.get)
-        self.inherit_threshold(giver, self.same(giver, q), q, FEW_EXAMPLES)
+        self.inherit_threshold(giver, self.same(giver, q), q, NAMED_EXAMPLES)
         return NAMESAKE
 
     def inherit_threshold(self, s, label, q, examples):
@@ -274,8 +267,6 @@ class Tracker:
         stream.seen += 1
         if max(truth, default=-1) < 0:
             return
-        if self.neighbours and self.slots and self.streams[TARGET].seen == 0:
-            self.neighbours.remember(row, list(truth), w, s, stream.scales)
         stream.scales.observe(row)
         stream.known |= row.keys()
         for (k, q), score in odds.items():

@@ -101,10 +101,9 @@ class Neighbours:
         table[place, : ring[FILLED]] = np.sum(given, axis=1, where=listed & (there % MOST_PLACES == place))
 
     def forget_label(self, label: int) -> None:
-        """Forget what is known of a label of the target: nothing, as long as all examples are of sources."""
-        if not self._arrays.origin.any():
-            self._arrays.truth[:, label] = -1
-            self._arrays.known[label] = 0.0
+        """Forget what is known of a label."""
+        self._arrays.truth[:, label] = -1
+        self._arrays.known[label] = 0.0
 
     def _fill_table(self) -> None:
         """Make the table from the lists."""
@@ -127,12 +126,11 @@ class Neighbours:
             "weight": window.weight.copy(),
             "truth": window.truth[:, :labels].copy(),
             "known": window.known[:labels].copy(),
-            "origin": window.origin.copy(),
             "ring": window.ring.copy(),
         }
 
-    def restore(self, state: Mapping[str, Array], inputs: int, labels: int, streams: int) -> None:
-        """Take over what `state` gave, over so many inputs, labels and streams."""
+    def restore(self, state: Mapping[str, Array], inputs: int, labels: int) -> None:
+        """Take over what `state` gave, over so many inputs and labels."""
         sizes = state["sizes"]
         require(sizes.shape == (self.window,) and sizes.dtype == np.int64 and bool((sizes >= 0).all()), "the window")
         widest, total = int(sizes.max(initial=0)), int(sizes.sum())
@@ -147,7 +145,6 @@ class Neighbours:
             "weight": (self.window,),
             "truth": (self.window, labels),
             "known": (labels, 2),
-            "origin": (self.window,),
             "ring": (RING,),
         }.items():
             given, mine = state[name], getattr(window, name)
@@ -157,14 +154,11 @@ class Neighbours:
         require(bool(((truth >= -1) & (truth <= 1)).all()) and bool((truth[filled:] == -1).all()), "the window")
         require(0 <= filled <= self.window and bool((sizes[filled:] == 0).all()), "the window")
         require(following == (filled if filled < self.window else following % self.window), "the window")
-        require(all(bool((state[name] >= 0).all()) for name in ("weight", "known", "origin")), "the window")
-        origin = state["origin"]
-        require(bool((origin < streams).all()) and bool((origin[filled:] == 0).all()), "the window")
-        require(bool(origin[:filled].all()) or not origin.any(), "the window")
+        require(all(bool((state[name] >= 0).all()) for name in ("weight", "known")), "the window")
         window.where[listed], window.value[listed] = where, state["value"]
         window.constant[:], window.sizes[:], window.ring[:] = state["constant"], sizes, state["ring"]
         window.truth[:, :labels] = truth
-        window.weight[:], window.known[:labels], window.origin[:] = state["weight"], state["known"], origin
+        window.weight[:], window.known[:labels] = state["weight"], state["known"]
         self._fill_table()
 
 
@@ -179,6 +173,5 @@ def no_window(window: int, inputs: int, labels: int, widest: int) -> Window:
         weight=np.zeros(window),
         truth=np.full((window, labels), -1, np.int8),
         known=np.zeros((labels, 2)),
-        origin=np.zeros(window, np.int64),
         ring=np.zeros(RING, np.int64),
     )

@@ -54,9 +54,6 @@ class Window(NamedTuple):
         Their labels (examples × labels).
     known
         The weight of negative and positive examples of each label (labels × 2).
-    origin
-        The stream that each came from: 0 for the target, in whose labels its truth is then told; otherwise that of a
-        source, told in the source's labels.
     ring
         See `FILLED`.
     """
@@ -69,7 +66,6 @@ class Window(NamedTuple):
     weight: Floats
     truth: Labels
     known: Floats
-    origin: Ints
     ring: Ints
 
 
@@ -170,15 +166,10 @@ def neighbour_votes(
 
 
 @inlined
-def _take_off(window: Window, s: int) -> None:
-    """Take the inputs of an example off the table; its list stays."""
+def _forget(window: Window, s: int) -> None:
+    """Take an example out of the table, and out of what is known."""
     for i in range(window.sizes[s]):
         window.table[window.where[s, i] % MOST_PLACES, s] = 0.0
-
-
-@subkernel
-def _forget_labels(window: Window, s: int) -> None:
-    """Take the labels of an example out of what is known."""
     for q in range(len(window.known)):
         if window.truth[s, q] >= 0:
             left = window.known[q, window.truth[s, q]] - window.weight[s]
@@ -186,78 +177,18 @@ def _forget_labels(window: Window, s: int) -> None:
             window.truth[s, q] = -1
 
 
-@subkernel
-def put_example(window: Window, s: int, truth: Labels, origin: int) -> None:
-    """Put an example, whose inputs are listed, into the table; let these be its labels."""
+@inlined
+def put_example(window: Window, s: int) -> None:
+    """Put the inputs of an example, known as a list, into the table."""
     for i in range(window.sizes[s]):
         window.table[window.where[s, i] % MOST_PLACES, s] += window.value[s, i]
-    for q in range(len(truth)):
-        window.truth[s, q] = truth[q]
-        if truth[q] >= 0:
-            window.known[q, truth[q]] += window.weight[s]
-    window.origin[s] = origin
 
 
 @subkernel
-def _swap(window: Window, s: int, t: int) -> None:
-    """Let two examples change places, but not in the table."""
-    for i in range(max(window.sizes[s], window.sizes[t])):
-        window.where[s, i], window.where[t, i] = window.where[t, i], window.where[s, i]
-        window.value[s, i], window.value[t, i] = window.value[t, i], window.value[s, i]
-    for q in range(len(window.known)):
-        window.truth[s, q], window.truth[t, q] = window.truth[t, q], window.truth[s, q]
-    window.constant[s], window.constant[t] = window.constant[t], window.constant[s]
-    window.weight[s], window.weight[t] = window.weight[t], window.weight[s]
-    window.sizes[s], window.sizes[t] = window.sizes[t], window.sizes[s]
-    window.origin[s], window.origin[t] = window.origin[t], window.origin[s]
-
-
-@inlined
-def _reverse(window: Window, first: int, stop: int) -> None:
-    for i in range((stop - first) // 2):
-        _swap(window, first + i, stop - 1 - i)
-
-
-@subkernel
-def open_window(window: Window) -> None:
-    """Let the oldest example be the first, and clear the table and what is known, so that all are put in anew."""
-    filled, oldest = window.ring[FILLED], window.ring[NEXT]
-    for s in range(filled):
-        _take_off(window, s)
-    for q in range(len(window.known)):
-        window.known[q, 0] = window.known[q, 1] = 0.0
-    if oldest < filled:
-        _reverse(window, 0, oldest)
-        _reverse(window, oldest, filled)
-        _reverse(window, 0, filled)
-
-
-@subkernel
-def keep_example(window: Window, s: int, place: int, truth: Labels, origin: int) -> None:
-    """Put an example of an open window in, at the place of one that was taken before; let these be its labels."""
-    if s != place:
-        _swap(window, s, place)
-    for q in range(len(window.known)):
-        window.truth[place, q] = -1
-    put_example(window, place, truth, origin)
-
-
-@subkernel
-def close_window(window: Window, kept: int) -> None:
-    """Let only the first examples be left, as many as were kept."""
-    for s in range(kept, window.ring[FILLED]):
-        window.constant[s], window.weight[s], window.sizes[s], window.origin[s] = 0.0, 0.0, 0, 0
-        for q in range(len(window.known)):
-            window.truth[s, q] = -1
-    window.ring[FILLED], window.ring[NEXT] = kept, kept % len(window.constant)
-
-
-@subkernel
-def remember(window: Window, scales: Scales, rows: Rows, row: int, truth: Labels, weight: float, origin: int) -> None:
-    """Let a row of a stream and its labels take the place of the oldest example."""
+def remember(window: Window, scales: Scales, rows: Rows, row: int, truth: Labels, weight: float) -> None:
+    """Let a row and its labels take the place of the oldest example."""
     s, count, length = window.ring[NEXT], 0, length_of_row(scales, rows, row)
-    _take_off(window, s)
-    _forget_labels(window, s)
+    _forget(window, s)
     window.constant[s], window.weight[s] = np.float32(1.0 / length), weight
     for j in range(rows.starts[row], rows.starts[row + 1]):
         slot = rows.indices[j]
@@ -266,6 +197,10 @@ def remember(window: Window, scales: Scales, rows: Rows, row: int, truth: Labels
             window.where[s, count], window.value[s, count] = slot, z
             count += 1
     window.sizes[s] = count
-    put_example(window, s, truth, origin)
+    put_example(window, s)
+    for q in range(len(truth)):
+        window.truth[s, q] = truth[q]
+        if truth[q] >= 0:
+            window.known[q, truth[q]] += weight
     window.ring[FILLED] = max(window.ring[FILLED], s + 1)
     window.ring[NEXT] = (s + 1) % len(window.constant)

@@ -7,25 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene.kernels.banks.neighbours import FILLED, close_window, keep_example, open_window
 from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.tracking import state
-from marlene.kernels.tracking.inherit import FEW_EXAMPLES, copy_column, inherit_threshold, offer_all
+from marlene.kernels.tracking.inherit import NAMED_EXAMPLES, copy_column, inherit_threshold, offer_all
 from marlene.kernels.tracking.lists import fill, is_pooled, learner_place, place_of
-from marlene.kernels.tracking.state import (
-    ALONE,
-    KINDS,
-    NAMESAKE,
-    NEIGHBOURS,
-    NOT_YET,
-    OWN_PLACE,
-    SEARCHING,
-    TARGET,
-)
+from marlene.kernels.tracking.state import ALONE, KINDS, NAMESAKE, NOT_YET, OWN_PLACE, SEARCHING, TARGET
 from marlene.kernels.tracking.weights import PROVEN, PROVEN_NAMED, find_leaders, set_floors, trust
 
 if TYPE_CHECKING:
-    from marlene.kernels.tracking.state import Model, Streams
+    from marlene.kernels.tracking.state import Model
 
 NAMED = 0.99
 """The first weight of sources together, if one has a label of the same name that is to be trusted; and the part of it
@@ -74,8 +64,6 @@ def begin(model: Model) -> None:
     for q in range(streams.labels[TARGET]):
         if weights.began[q] == NOT_YET:
             _begin_label(model, q, total, best)
-    if model.kinds.voices[NEIGHBOURS]:
-        _adopt_examples(model)
 
 
 @subkernel
@@ -93,7 +81,7 @@ def _begin_label(model: Model, q: int, total: float, best: float) -> None:
     weights.began[q] = ALONE
     if named > 0.0:
         weights.began[q] = NAMESAKE
-        inherit_threshold(streams, giver, streams.same[giver, q], q, FEW_EXAMPLES)
+        inherit_threshold(streams, giver, streams.same[giver, q], q, NAMED_EXAMPLES)
     elif foreign > 0.0:
         weights.began[q] = SEARCHING
 
@@ -117,29 +105,3 @@ def _first_weights(model: Model, k: int, q: int, foreign: float, total: float, n
             copy_column(model.kinds, k, state.source_column(rooms, s, streams.same[s, q]), h, np.inf, 1.0)
             log[learner_place(s)] = math.log(NAMED * foreign * same / named)
     find_leaders(weights, rooms, k, q)
-
-
-@subkernel
-def _adopt_examples(model: Model) -> None:
-    """Let the examples of sources in the window tell of the target's labels of the same names, if it trusts them."""
-    window, streams, kept = model.kinds.window, model.streams, 0
-    lesson = model.scratch.lesson[: streams.labels[TARGET]]
-    if window.ring[FILLED] == 0 or window.origin[0] == TARGET:
-        return
-    open_window(window)
-    for s in range(window.ring[FILLED]):
-        origin, told = window.origin[s], False
-        for q in range(len(lesson)):
-            lesson[q] = window.truth[s, streams.same[origin, q]] if _is_trusted_namesake(streams, origin, q) else -1
-            told = told or lesson[q] >= 0
-        if told:
-            keep_example(window, s, kept, lesson, TARGET)
-            kept += 1
-    close_window(window, kept)
-
-
-@inlined
-def _is_trusted_namesake(streams: Streams, stream: int, q: int) -> bool:
-    """Tell whether a source has a label of the name of target label q, and is to be trusted in it."""
-    label = streams.same[stream, q]
-    return bool(label >= 0 and streams.trust[stream, label] > 0.0)

@@ -34,8 +34,8 @@ RARER_CLASS, LEAST_EXAMPLES = 16, 200
 """A label's snapshot is due after this many examples of its rarer class, and this many in all."""
 FEW_EXAMPLES = 200.0
 """A label with fewer examples also inherits the scores of a source's label, from which its threshold follows."""
-FOUND_EXAMPLES = 20.0
-"""How many examples these scores count for at most, if the label has another name."""
+NAMED_EXAMPLES, FOUND_EXAMPLES = 1000.0, 20.0
+"""How many examples these scores count for at most, if the label has the same name, or another one."""
 
 
 @subkernel

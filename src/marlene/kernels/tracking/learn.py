@@ -279,7 +279,7 @@ def learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
     rooms, growth, streams = model.rooms, model.growth, model.streams
     if model.kinds.voices[NEIGHBOURS]:
         importance = model.scratch.importance[0]
-        remember(model.kinds.window, scales_of(rooms, TARGET), model.scratch.full.rows, 0, truth, importance, TARGET)
+        remember(model.kinds.window, scales_of(rooms, TARGET), model.scratch.full.rows, 0, truth, importance)
     for room in range(len(rooms.first) - 1):
         observe_row(scales_of(rooms, room), rows, row)
         _train(model, TARGET, room, rooms.first[room], rows, row, truth)
@@ -303,10 +303,7 @@ def learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
 @subkernel
 def learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, truth: Labels) -> None:
     """Learn a row of a source."""
-    scales, importance = scales_of(model.rooms, stream), model.scratch.importance[0]
-    if model.kinds.voices[NEIGHBOURS] and len(model.growth.alive) > 0 and model.streams.seen[TARGET] == 0:
-        remember(model.kinds.window, scales, model.scratch.full.rows, 0, truth, importance, stream)
-    observe_row(scales, rows, row)
+    observe_row(scales_of(model.rooms, stream), rows, row)
     for j in range(rows.starts[row], rows.starts[row + 1]):
         model.rooms.scales.known[stream, rows.indices[j]] = True
     _train(model, stream, stream, first, rows, row, truth)

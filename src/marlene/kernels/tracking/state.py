@@ -286,7 +286,7 @@ describe(
         LinearSettings: (0, 0, 0),
         Linear: (2, 2, 1, 1, 1),
         WindowSettings: (0,),
-        Window: (2, 1, 2, 2, 1, 1, 2, 2, 1, 1),
+        Window: (2, 1, 2, 2, 1, 1, 2, 2, 1),
         WindowSpace: (1, 1, 1, 2),
         Kinds: (0, 0, 0, 0, 0, 0, 1, 1),
         RoomScales: (2, 2, 2, 2, 2, 2, 2, 2),

@@ -67,7 +67,6 @@ def latest(model: Model) -> tuple[Entries, Labels]:
     window, scales = model.kinds.window, _scales_of(model.rooms, 0)
     count, end = int(window.ring[FILLED]), int(window.ring[NEXT])
     newest_first = (end - 1 - np.arange(count)) % max(1, count)
-    newest_first = newest_first[window.origin[newest_first] == 0]
     chosen = newest_first[np.cumsum(window.sizes[newest_first]) <= MOST_ENTRIES]
     listed = np.arange(window.where.shape[1]) < window.sizes[chosen, None]
     row, slot = np.nonzero(listed)[0], window.where[chosen][listed].astype(np.int64)

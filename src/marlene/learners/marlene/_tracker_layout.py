@@ -290,7 +290,7 @@ class TrackerLayout:
         for bank in self.banks:
             bank.arrange(old, new, int(first[-1]))
         if self.neighbours:
-            self.neighbours.fit(labels=max(block, *widths))
+            self.neighbours.fit(labels=block)
         n_streams, n_columns = len(widths), int(first[-1])
         moved = np.zeros(int(old_first[-1]), np.int64)
         moved[old] = new

@@ -38,7 +38,7 @@ def tracker_state(tracker: Tracker) -> tuple[dict[str, Any], Arrays]:
     for number, bank in enumerate(tracker.banks):
         arrays |= with_prefix(bank.state(), f"bank{number}.")
     if tracker.neighbours:
-        arrays |= with_prefix(tracker.neighbours.state(max(map(len, tracker.labels))), "neighbours.")
+        arrays |= with_prefix(tracker.neighbours.state(len(tracker.labels[0])), "neighbours.")
     for name, part in tracker.parts().items():
         arrays |= with_prefix(copied_arrays(part), f"{name}.")
     return header, arrays
@@ -58,8 +58,8 @@ def restore_tracker(tracker: Tracker, header: Mapping[str, Any], arrays: Mapping
     tracker.take(parts)
     tracker.values.refuse_impossible()
     if tracker.neighbours:
-        inputs, labels = len(tracker.bank.numeric), max(map(len, tracker.labels))
-        tracker.neighbours.restore(arrays_under(arrays, "neighbours."), inputs, labels, len(names))
+        inputs, labels = len(tracker.bank.numeric), len(tracker.labels[0])
+        tracker.neighbours.restore(arrays_under(arrays, "neighbours."), inputs, labels)
         tracker.make_room_for_zeros()
     require(len(header["events"]) <= MOST_EVENTS, "the changes of labels")
     tracker.events.extend(Event(int(t), int(q), int(k), giver and Place(*giver)) for t, q, k, giver in header["events"])
