@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks._measure import Bound, Table, absent_data, cpu_seconds, progress
 from marlene import Marlene
 from marlene._common.resources import memory_mb
-from marlene.live import LineReader, Lines, Outlets, Record, Settings, Worker, serve
+from marlene.live import LineReader, Lines, Outlets, Record, Worker, WorkerSettings, serve
 from marlene.streams import load
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def latency_table(limit: int = 2500) -> Table:
 
 def print_memory(points: tuple[int, ...]) -> None:
     """Take events with ten new words each; print the memory after so many."""
-    worker, rng = Worker(Marlene(), Settings(max_features=10_000, max_waiting=10_000)), np.random.default_rng(1)
+    worker, rng = Worker(Marlene(), WorkerSettings(max_features=10_000, max_waiting=10_000)), np.random.default_rng(1)
     number = 0
     for point in points:
         while number < point:

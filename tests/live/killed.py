@@ -14,10 +14,10 @@ import traceback
 from pathlib import Path
 
 from marlene import Marlene
-from marlene.live import Checkpoints, Settings, Stop, Worker, serve
+from marlene.live import Checkpoints, Stop, Worker, WorkerSettings, serve
 from tests.live.messages import said, tickets
 
-SETTINGS = Settings(max_waiting=50)
+SETTINGS = WorkerSettings(max_waiting=50)
 
 
 def worker():

@@ -9,7 +9,7 @@ import pytest
 
 from marlene import Marlene
 from marlene._common.errors import MarleneError
-from marlene.live import Checkpoints, Http, Journal, Metrics, Outlets, Settings, Stop, Web, Worker, serve
+from marlene.live import Checkpoints, Http, Journal, Metrics, Outlets, Stop, Web, Worker, WorkerSettings, serve
 from marlene.live import _http as module
 from marlene.live._open import Route, host_and_port, open_transport
 from tests.live.messages import said, tickets
@@ -21,7 +21,7 @@ MESSAGE = {"id": 1, "x": {"late": 1}}
 def served(folder, token=None, longest=10_000):
     """Run a worker in a thread; yield a client."""
     checkpoints = Checkpoints(str(folder / "state"), beside=False, every=1, keep=1)
-    worker, stop = Worker(Marlene(), Settings(max_waiting=100)), Stop()
+    worker, stop = Worker(Marlene(), WorkerSettings(max_waiting=100)), Stop()
     paths = {"event": str(folder / "events"), "dead": str(folder / "dead")}
     transport = Http(Journal(str(folder / "journal"), sync=True), Outlets(paths))
     metrics = Metrics(worker, transport, checkpoints, lots=False)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from marlene import BRMarlene, Marlene
 from marlene._common.errors import MarleneError
 from marlene.learners import BinaryRelevance
-from marlene.live import Settings, Worker
+from marlene.live import Worker, WorkerSettings
 from tests.live.messages import GARBAGE, LABELS, answers, example, said, same_state, tickets
 
 BASES = [Marlene, lambda: Marlene(base="naive-bayes", absent="false"), lambda: BRMarlene(seed=3)]
@@ -31,7 +31,7 @@ def fate(worker):
 @pytest.mark.parametrize("make", BASES)
 @pytest.mark.parametrize("never", ["drop", "unknown"])
 def test_lots_of_any_size_give_the_same(make, never):
-    messages, chosen = tickets(300), Settings(max_waiting=20, max_age=30.0, never=never)
+    messages, chosen = tickets(300), WorkerSettings(max_waiting=20, max_age=30.0, never=never)
     rng = random.Random(5)
     whole, parts, single = (Worker(make(), chosen) for _ in range(3))
     expected = said(whole, messages)
@@ -59,7 +59,7 @@ def test_predictions_are_those_of_the_learner_one_by_one():
 @pytest.mark.parametrize("make", BASES)
 def test_a_worker_goes_on_from_its_state(make):
     messages = tickets(200, seed=3, key="tenant")
-    chosen = Settings(key="tenant", max_waiting=30, teach="a", lessons=20)
+    chosen = WorkerSettings(key="tenant", max_waiting=30, teach="a", lessons=20)
     whole, first = Worker(make(), chosen), Worker(make(), chosen)
     expected = said(whole, messages)
     before = said(first, messages[:130])
@@ -72,7 +72,7 @@ def test_a_worker_goes_on_from_its_state(make):
 
 
 def test_every_unusable_message_is_said_with_its_reason():
-    worker = Worker(Marlene(), Settings(longest=90_000))
+    worker = Worker(Marlene(), WorkerSettings(longest=90_000))
     said(worker, [ask("first", {"word1": 1}, y={"bill": False})])
     found = said(worker, GARBAGE)
     dead = [json.loads(body) for channel, body in found if channel == "dead"]
@@ -139,7 +139,7 @@ def test_a_request_that_is_repeated_gets_the_same_answer():
 
 
 def test_waiting_is_bounded_by_number():
-    worker = Worker(Marlene(), Settings(max_waiting=3))
+    worker = Worker(Marlene(), WorkerSettings(max_waiting=3))
     outputs = said(worker, [ask(i, {"a": 1}) for i in range(5)] + [tell(0, {"bill": True})])
     evicted = [json.loads(body) for channel, body in outputs if channel == "event"]
     assert [(event["id"], event["reason"]) for event in evicted] == [(0, "number"), (1, "number")]
@@ -147,14 +147,14 @@ def test_waiting_is_bounded_by_number():
 
 
 def test_waiting_is_bounded_by_age():
-    worker = Worker(Marlene(), Settings(max_age=10.0))
+    worker = Worker(Marlene(), WorkerSettings(max_age=10.0))
     said(worker, [ask(1, {"a": 1}, time=100.0), ask(2, {"a": 1}, time=105.0), ask(3, {"a": 1}, time=111.0)])
     assert list(worker.desks[None].waiting.examples) == [2, 3]
 
 
 def test_examples_without_labels_can_be_learnt_as_unknown():
     def after(never):
-        worker = Worker(Marlene(), Settings(max_waiting=1, never=never))
+        worker = Worker(Marlene(), WorkerSettings(max_waiting=1, never=never))
         said(worker, [ask(0, {"a": 1}, y={"bill": True}), ask(1, {"a": 1, "b": 1}), ask(2, {"a": 1})])
         return worker
 
@@ -162,7 +162,7 @@ def test_examples_without_labels_can_be_learnt_as_unknown():
 
 
 def test_labels_and_features_are_bounded():
-    worker = Worker(Marlene(), Settings(max_labels=2, max_features=3))
+    worker = Worker(Marlene(), WorkerSettings(max_labels=2, max_features=3))
     said(worker, [ask(0, {"a": 1, "b": 1}, y={"bill": True, "crash": False})])
     said(worker, [ask(1, {"c": 1, "d": 1}, y={"bill": True}), ask(2, {"c": 1}, y={"login": True})])
     assert worker.desks[None].blocks.features == 2
@@ -172,7 +172,7 @@ def test_labels_and_features_are_bounded():
 
 
 def test_ever_new_words_do_not_fill_the_memory():
-    worker = Worker(Marlene(base="naive-bayes"), Settings(max_features=50, max_waiting=10))
+    worker = Worker(Marlene(base="naive-bayes"), WorkerSettings(max_features=50, max_waiting=10))
     for number in range(300):
         said(worker, [ask(number, {f"new{number}-{i}": 1 for i in range(10)}, y={"bill": number % 2 == 0})])
     assert worker.desks[None].blocks.features == 50
@@ -181,7 +181,7 @@ def test_ever_new_words_do_not_fill_the_memory():
 
 
 def test_models_are_bounded_and_apart():
-    worker = Worker(Marlene(), Settings(key="tenant", max_keys=2))
+    worker = Worker(Marlene(), WorkerSettings(key="tenant", max_keys=2))
     said(worker, [ask(1, {"a": 1}, y={"bill": True}, tenant=name) for name in "abc"])
     assert list(worker.desks) == ["a", "b"]
     assert worker.counts["dead"] == 1
@@ -192,7 +192,7 @@ def test_models_are_bounded_and_apart():
 
 
 def test_a_new_model_is_taught_by_another():
-    rng, chosen = random.Random(4), Settings(key="tenant", teach="old")
+    rng, chosen = random.Random(4), WorkerSettings(key="tenant", teach="old")
     lessons = [ask(i, x, y=y, tenant="old") for i, (x, y) in enumerate(example(rng) for _ in range(50))]
     worker = Worker(Marlene(), chosen)
     said(worker, [*lessons, ask(1, {"word1": 1}, y={"bill": True}, tenant="new")])
@@ -242,7 +242,7 @@ def test_the_state_of_another_worker_is_refused():
     with pytest.raises(MarleneError, match="another worker, with parameters"):
         Worker(Marlene(objective="macro")).restore(header, arrays)
     with pytest.raises(MarleneError, match="with key None instead of 'tenant'"):
-        Worker(Marlene(), Settings(key="tenant")).restore(header, arrays)
+        Worker(Marlene(), WorkerSettings(key="tenant")).restore(header, arrays)
     with pytest.raises(MarleneError, match="learners of version 99"):
         Worker(Marlene()).restore({**header, "learner_version": 99}, arrays)
 
@@ -250,4 +250,4 @@ def test_the_state_of_another_worker_is_refused():
 @pytest.mark.parametrize("wrong", [{"never": "later"}, {"max_waiting": 0}, {"max_age": 0.0}, {"window": 1.5}])
 def test_settings_are_checked(wrong):
     with pytest.raises(MarleneError, match=next(iter(wrong))):
-        Settings(**wrong)
+        WorkerSettings(**wrong)

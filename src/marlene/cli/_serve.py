@@ -17,8 +17,8 @@ from marlene.cli._run import parsed_settings
 from marlene.evaluation._prequential import load_kernels
 from marlene.learners import METHODS, create
 from marlene.learners._methods import DEFAULT_METHOD
-from marlene.live import Checkpoints, Settings, Stop, Worker
-from marlene.live import Settings as Defaults
+from marlene.live import Checkpoints, Stop, Worker, WorkerSettings
+from marlene.live import WorkerSettings as Defaults
 from marlene.live import serve as run_worker
 from marlene.live._http import Http
 from marlene.live._metrics import Metrics
@@ -75,7 +75,7 @@ def serve(
     with leaving_at_once():
         learner = _learner(method, seed, parsed_settings(settings or []), kind_choices(kinds), absent)
         load_kernels(learner)
-        chosen = Settings(
+        chosen = WorkerSettings(
             key=key,
             teach=_teacher(teach, key),
             max_waiting=max_waiting,
@@ -88,7 +88,7 @@ def serve(
         worker = Worker(learner, chosen)
     route = Route(source, output, events, dead, state, follow, again, group, chosen.longest)
     often: dict[str, Any] = {"keep": keep, "seconds": seconds, "every": every}
-    stop, watched = Stop(), Watched(route, monitor, token_file)
+    stop, watched = Stop(), ServeParts(route, monitor, token_file)
     if route.scheme == "kafka":
         workers = open_kafka(route, lambda: Worker(learner, chosen), often)
         with stop.listening(), _serving(watched, workers, workers, None) as watch:
@@ -106,7 +106,7 @@ def serve(
     print(f"marlene: {told or 'no messages'}", file=sys.stderr)
 
 
-class Watched(NamedTuple):
+class ServeParts(NamedTuple):
     """What is served over HTTP, and to whom."""
 
     route: Route
@@ -116,7 +116,7 @@ class Watched(NamedTuple):
 
 @contextlib.contextmanager
 def _serving(
-    watched: Watched,
+    watched: ServeParts,
     worker: Worker | KafkaWorkers,
     transport: Transport | KafkaWorkers,
     checkpoints: Checkpoints | None,

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Arrays, Floats
     from marlene._common.files import AnyPath
-    from marlene.report import Page
+    from marlene.report import ReportPage
 
 ALPHA = 0.05
 LEAST_UNITS = 6
 """With fewer pairs, Wilcoxon's test can never find a difference at this level."""
 
 
-def report_of(path: AnyPath) -> Page:
+def report_of(path: AnyPath) -> ReportPage:
     """Return the page of a saved result, of a folder of them, or of the folder of a grid."""
     source = Path(path)
     if source.is_dir() and (source / "runs").is_dir():
@@ -41,12 +41,12 @@ def report_of(path: AnyPath) -> Page:
     return run_page(PrequentialResult.load(source))
 
 
-def compare_results(results: Sequence[PrequentialResult]) -> Page:
+def compare_results(results: Sequence[PrequentialResult]) -> ReportPage:
     """Return the page of results side by side."""
     return _page([_of_result(result) for result in results])
 
 
-def compare_store(store: ResultStore) -> Page:
+def compare_store(store: ResultStore) -> ReportPage:
     """Return the page of all runs of a grid."""
     rows = [row for row in store.rows() if row["status"] == DONE]
     if not rows:
@@ -54,7 +54,7 @@ def compare_store(store: ResultStore) -> Page:
     return _page([_of_row(row, store.traces(row["key"])) for row in rows])
 
 
-def _page(runs: Sequence[Compared]) -> Page:
+def _page(runs: Sequence[Compared]) -> ReportPage:
     streams = list(dict.fromkeys(run.stream for run in runs))
     verdicts = {stream: _verdict_on([run for run in runs if run.stream == stream]) for stream in streams}
     overall = _verdict_on_all(runs, streams) if len(streams) > 1 else ""

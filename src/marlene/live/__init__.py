@@ -9,7 +9,7 @@ from marlene.live._messages import Message, Output, Record, read
 from marlene.live._metrics import Metrics
 from marlene.live._redis import RedisStreams
 from marlene.live._serve import Stop, serve
-from marlene.live._settings import Settings
+from marlene.live._settings import WorkerSettings
 from marlene.live._transport import Transport
 from marlene.live._web import Web
 from marlene.live._worker import Worker
@@ -28,11 +28,11 @@ __all__ = [
     "Output",
     "Record",
     "RedisStreams",
-    "Settings",
     "Stop",
     "Transport",
     "Web",
     "Worker",
+    "WorkerSettings",
     "read",
     "serve",
 ]

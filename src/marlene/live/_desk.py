@@ -13,7 +13,7 @@ from marlene._common.states import arrays_under, with_prefix
 from marlene.live._blocks import Blocks
 from marlene.live._events import changes
 from marlene.live._messages import Output, dumped
-from marlene.live._waiting import EVICTED, Example, Waiting, checksum
+from marlene.live._waiting import EVICTED, WaitingExample, WaitingStore, checksum
 from marlene.metrics import Scores
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from marlene.kernels.rows import Rows
     from marlene.live._blocks import Lesson
     from marlene.live._messages import Id, Message
-    from marlene.live._settings import Settings
+    from marlene.live._settings import WorkerSettings
     from marlene.live._slots import Slots
 
 WATCHED = 256
@@ -38,7 +38,7 @@ class Job(NamedTuple):
     name: Id
     row: Rows | None
     lesson: Lesson | None
-    example: Example
+    example: WaitingExample
     complete: bool = False
     weight: float | None = None
     version: int = 0
@@ -46,7 +46,7 @@ class Job(NamedTuple):
     record: int = -1
 
 
-class Desk:
+class ModelDesk:
     """A model, the examples that wait for labels, and scores.
 
     Every prediction is made by the model as it is after all labels before it. Work is put off and done in blocks;
@@ -70,13 +70,13 @@ class Desk:
         self,
         learner: Any,  # noqa: ANN401
         key: str | None,
-        settings: Settings,
+        settings: WorkerSettings,
         counts: dict[str, int],
         slots: Slots,
     ) -> None:
         limits = settings.max_features, settings.max_labels, settings.max_streams
         self.blocks = Blocks(learner, *limits)
-        self.waiting = Waiting(settings.max_waiting, settings.max_age)
+        self.waiting = WaitingStore(settings.max_waiting, settings.max_age)
         self.key, self._settings, self._counts, self._slots = key, settings, counts, slots
         self.learnt = 0
         self.scores: Scores | None = None
@@ -103,7 +103,7 @@ class Desk:
         done = message.id in self.waiting.gone
         if done:
             self._counts["duplicates"] += 1
-        example = Example(body, clock)
+        example = WaitingExample(body, clock)
         if message.stream is None:
             self._predict(message, example, record)
         elif done:
@@ -131,11 +131,13 @@ class Desk:
         if message.id in self.waiting.gone:
             self._counts["duplicates"] += 1
             if message.stream is None:
-                self._predict(message, Example(b"", clock), record)
+                self._predict(message, WaitingExample(b"", clock), record)
             else:
                 self._say_told(record, "duplicate")
             return
-        example = Example(dumped({"x": message.x, "stream": message.stream}), clock, pieces=(checksum(message.y),))
+        example = WaitingExample(
+            dumped({"x": message.x, "stream": message.stream}), clock, pieces=(checksum(message.y),)
+        )
         weight = 1.0 if message.w is None else message.w
         lesson = self.blocks.lesson(message.x or {}, message.y, weight, message.stream)
         if message.stream is None:
@@ -143,7 +145,7 @@ class Desk:
         self.waiting.put(message.id, example)
         self._learn(message, lesson, example, record)
 
-    def _predict(self, message: Message, example: Example, record: int, row: Rows | None = None) -> None:
+    def _predict(self, message: Message, example: WaitingExample, record: int, row: Rows | None = None) -> None:
         made, complete = (row, True) if row is not None else self.blocks.row(message.x or {})
         slot = self._slots.reserve()
         job = Job(message.id, made, None, example, complete, message.w, self.learnt, slot, record)
@@ -195,7 +197,7 @@ class Desk:
         self._counts["contradictions"] += 1
         raise MarleneError(f"id {name!r}: its labels came before with other values")
 
-    def _learn(self, message: Message, lesson: Lesson, example: Example, record: int) -> None:
+    def _learn(self, message: Message, lesson: Lesson, example: WaitingExample, record: int) -> None:
         """Learn an example; its prediction comes first, if it is not made yet."""
         self._settle(message, lesson, example)
         job = Job(message.id, None, lesson, example)
@@ -221,7 +223,7 @@ class Desk:
             self.flush()
             self._watch(record)
 
-    def _settle(self, message: Message, lesson: Lesson, example: Example) -> None:
+    def _settle(self, message: Message, lesson: Lesson, example: WaitingExample) -> None:
         """Close an example, unless more of its labels may come."""
         complete = self.blocks.learner.absent == "false" or not isinstance(message.y, dict)
         if not complete and isinstance(message.y, dict):
@@ -235,7 +237,7 @@ class Desk:
     def _is_plain(lesson: Lesson) -> bool:
         return lesson.stream is None and lesson.weight == 1.0
 
-    def _evict(self, name: Id, example: Example, reason: str, record: int) -> None:
+    def _evict(self, name: Id, example: WaitingExample, reason: str, record: int) -> None:
         self._counts["evicted"] += 1
         if self._settings.never == "unknown" and not example.told:
             self.flush()

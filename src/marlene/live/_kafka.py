@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from marlene.live._checkpoints import Checkpoints
-    from marlene.live._desk import Desk
+    from marlene.live._desk import ModelDesk
     from marlene.live._messages import Output
     from marlene.live._serve import Stop
     from marlene.live._worker import Worker
@@ -202,7 +202,7 @@ class KafkaWorkers:
         return total
 
     @property
-    def desks(self) -> dict[str | None, Desk]:
+    def desks(self) -> dict[str | None, ModelDesk]:
         """Return the models of all workers."""
         found = [(number, worker) for number, (worker, _) in self.workers.items()]
         return {

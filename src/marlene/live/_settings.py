@@ -10,11 +10,11 @@ from marlene.live._messages import LONGEST
 
 NEVER = ("drop", "unknown")
 FIXED = ("key", "never", "teach", "window")
-"""Settings that must stay the same over the life of a worker; bounds may change."""
+"""WorkerSettings that must stay the same over the life of a worker; bounds may change."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class WorkerSettings:
     """The settings of a worker.
 
     Parameters

@@ -23,7 +23,7 @@ EVICTED = -1
 
 
 @dataclass(slots=True)
-class Example:
+class WaitingExample:
     """An example that was asked for and waits for labels.
 
     Attributes
@@ -55,7 +55,7 @@ def checksum(y: Any) -> int:  # noqa: ANN401 (what JSON gives)
     return zlib.crc32(SORTED(y).encode())
 
 
-class Waiting:
+class WaitingStore:
     """A bounded store of examples, the oldest first.
 
     Parameters
@@ -67,23 +67,23 @@ class Waiting:
 
     Examples
     --------
-    >>> store = Waiting(number=1, age=None)
-    >>> store.put("a", Example(b"", 0.0))
-    >>> store.put("b", Example(b"", 0.0))
+    >>> store = WaitingStore(number=1, age=None)
+    >>> store.put("a", WaitingExample(b"", 0.0))
+    >>> store.put("b", WaitingExample(b"", 0.0))
     >>> [name for name, example, reason in store.overdue(0.0)]
     ['a']
     """
 
     def __init__(self, number: int, age: float | None) -> None:
         self._number, self._age = number, age
-        self.examples: dict[Id, Example] = {}
+        self.examples: dict[Id, WaitingExample] = {}
         self.gone: dict[Id, tuple[int, ...]] = {}
 
-    def put(self, name: Id, example: Example) -> None:
+    def put(self, name: Id, example: WaitingExample) -> None:
         """Add an example."""
         self.examples[name] = example
 
-    def overdue(self, clock: float) -> Iterator[tuple[Id, Example, str]]:
+    def overdue(self, clock: float) -> Iterator[tuple[Id, WaitingExample, str]]:
         """Remove the examples that are too many or too old; yield them and why they went."""
         while self.examples:
             name, example = next(iter(self.examples.items()))
@@ -123,7 +123,7 @@ class Waiting:
         columns = (header["clocks"], _unpacked("bodies", arrays), _unpacked("answers", arrays))
         more = (header["predicted"], header["told"], header["pieces"])
         for name, clock, body, answer, predicted, told, pieces in zip(header["ids"], *columns, *more, strict=True):
-            self.examples[name] = Example(body, float(clock), answer, tuple(predicted), told, tuple(pieces))
+            self.examples[name] = WaitingExample(body, float(clock), answer, tuple(predicted), told, tuple(pieces))
         self.gone = {name: tuple(pieces) for name, pieces in header["gone"]}
 
 

@@ -8,9 +8,9 @@ from marlene._common.errors import MarleneError
 from marlene._common.states import arrays_under, require, with_prefix
 from marlene.learners._saved import FILE_VERSION as LEARNER_VERSION
 from marlene.learners._saved import SavedLearner
-from marlene.live._desk import Desk
+from marlene.live._desk import ModelDesk
 from marlene.live._messages import Output, dumped, read
-from marlene.live._settings import Settings
+from marlene.live._settings import WorkerSettings
 from marlene.live._slots import Slots
 
 if TYPE_CHECKING:
@@ -64,15 +64,15 @@ class Worker:
     {'test': 2}
     """
 
-    def __init__(self, learner: Any, settings: Settings | None = None) -> None:  # noqa: ANN401
-        self.settings = settings or Settings()
+    def __init__(self, learner: Any, settings: WorkerSettings | None = None) -> None:  # noqa: ANN401
+        self.settings = settings or WorkerSettings()
         if not isinstance(learner, SavedLearner):
             raise MarleneError(f"{type(learner).__name__} cannot be saved, so it cannot serve")
         self._prototype = learner
         self.counts = dict.fromkeys(COUNTS, 0)
         self.positions: dict[str, Any] = {}
         self.clock = 0.0
-        self.desks: dict[str | None, Desk] = {}
+        self.desks: dict[str | None, ModelDesk] = {}
         self._slots = Slots()
         if self.settings.key is None:
             self._open(None)
@@ -97,7 +97,7 @@ class Worker:
             self.desks[key].flush()
         return self._slots.taken()
 
-    def _open(self, key: str | None) -> Desk:
+    def _open(self, key: str | None) -> ModelDesk:
         """Make a model for a key."""
         if len(self.desks) >= self.settings.max_keys:
             raise MarleneError(f"key {key!r}: there are {self.settings.max_keys} models already, no more are made")
@@ -107,8 +107,8 @@ class Worker:
             desk.study(teacher.lessons, self.settings.teach)
         return desk
 
-    def _desk(self, key: str | None, learner: SavedLearner) -> Desk:
-        desk = self.desks[key] = Desk(learner, key, self.settings, self.counts, self._slots)
+    def _desk(self, key: str | None, learner: SavedLearner) -> ModelDesk:
+        desk = self.desks[key] = ModelDesk(learner, key, self.settings, self.counts, self._slots)
         return desk
 
     def identity(self) -> dict[str, Any]:

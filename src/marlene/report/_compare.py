@@ -11,7 +11,7 @@ import numpy as np
 from marlene.report import _charts as charts
 from marlene.report import _sentences as sentences
 from marlene.report import _tables as tables
-from marlene.report._page import Page, coded
+from marlene.report._page import ReportPage, coded
 from marlene.report._run import SCORE_NAMES
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Compared:
     labels: Mapping[str, float]
 
 
-def comparison_page(runs: Sequence[Compared], verdicts: Mapping[str, str], overall: str = "") -> Page:
+def comparison_page(runs: Sequence[Compared], verdicts: Mapping[str, str], overall: str = "") -> ReportPage:
     """Return the page of runs; `verdicts` says for every stream what a test finds, `overall` for all streams."""
     by_stream: dict[str, dict[str, list[Compared]]] = {}
     for run in runs:
@@ -75,7 +75,7 @@ def comparison_page(runs: Sequence[Compared], verdicts: Mapping[str, str], overa
         f"{sentences.counted(len(runs), 'run')}: {sentences.counted(len(methods), 'method')} on "
         f"{sentences.counted(len(by_stream), 'stream')}. Scores are windowed, and averaged over the stream."
     )
-    page = Page(title, lead)
+    page = ReportPage(title, lead)
     if overall:
         page.section("verdict", "All streams", overall)
     for number, (stream, found) in enumerate(by_stream.items()):
@@ -104,7 +104,7 @@ def _mean(runs: Sequence[Compared], score: str) -> float:
     return float(np.mean([run.scores[score] for run in runs]))
 
 
-def _score_table(page: Page, found: Mapping[str, list[Compared]]) -> None:
+def _score_table(page: ReportPage, found: Mapping[str, list[Compared]]) -> None:
     heading = ["method", *SCORE_NAMES.values(), "labels predicted / true", "CPU s", "memory MB", "runs"]
     best = {score: max((_mean(runs, score) for runs in found.values()), default=np.nan) for score in SCORE_NAMES}
     rows = []
@@ -121,7 +121,7 @@ def _score_table(page: Page, found: Mapping[str, list[Compared]]) -> None:
     page.note("Mean ± standard deviation over seeds; the best mean is bold.")
 
 
-def _over_time(page: Page, number: int, found: Mapping[str, list[Compared]]) -> None:
+def _over_time(page: ReportPage, number: int, found: Mapping[str, list[Compared]]) -> None:
     columns: dict[str, Any] = {"t": [], "method": [], **{name: [] for name in SCORE_NAMES}}
     examples = max(run.examples for runs in found.values() for run in runs)
     ordered = sorted(found, key=lambda method: -_mean(found[method], "macro_gmean"))[:MOST_LINES]
@@ -149,7 +149,7 @@ def _over_time(page: Page, number: int, found: Mapping[str, list[Compared]]) -> 
     page.chart(f"lines-{number}", spec, "Over time" + (f", without the {left} lowest" if left else ""))
 
 
-def _labels(page: Page, number: int, found: Mapping[str, list[Compared]]) -> None:
+def _labels(page: ReportPage, number: int, found: Mapping[str, list[Compared]]) -> None:
     rows = [
         (label, method, float(np.mean([run.labels.get(label, np.nan) for run in runs])))
         for method, runs in found.items()
@@ -169,7 +169,7 @@ def _labels(page: Page, number: int, found: Mapping[str, list[Compared]]) -> Non
     page.ramp("G-Mean", "0", "1")
 
 
-def _costs(page: Page, number: int, found: Mapping[str, list[Compared]]) -> None:
+def _costs(page: ReportPage, number: int, found: Mapping[str, list[Compared]]) -> None:
     ordered = sorted(found, key=lambda method: float(np.mean([run.seconds for run in found[method]])))
     key = f"costs_{number}"
     page.tables[key] = {

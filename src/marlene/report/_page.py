@@ -26,7 +26,7 @@ DIGITS = 4
 
 
 @dataclass
-class Page:
+class ReportPage:
     """A page that is being written; all text given to it is escaped unless it is said to be HTML.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from marlene.report import _charts as charts
 from marlene.report import _sentences as sentences
 from marlene.report import _tables as tables
-from marlene.report._page import Page, coded
+from marlene.report._page import ReportPage, coded
 
 SCORE_NAMES = {
     "macro_gmean": "Macro-G-Mean",
@@ -21,9 +21,9 @@ SCORE_NAMES = {
 """The scores of a run, and their names for readers."""
 
 
-def run_page(result: Any) -> Page:  # noqa: ANN401 (a PrequentialResult, which is on a floor above)
+def run_page(result: Any) -> ReportPage:  # noqa: ANN401 (a PrequentialResult, which is on a floor above)
     """Return the page of a result."""
-    page = Page(f"{result.method} on {result.stream}", _lead(result))
+    page = ReportPage(f"{result.method} on {result.stream}", _lead(result))
     page.tiles(_tiles(result))
     _Writer(page, result).write()
     return page
@@ -55,7 +55,7 @@ def _tiles(result: Any) -> dict[str, str]:  # noqa: ANN401
 class _Writer:
     """Writes the sections of one run."""
 
-    def __init__(self, page: Page, result: Any) -> None:  # noqa: ANN401
+    def __init__(self, page: ReportPage, result: Any) -> None:  # noqa: ANN401
         self.page, self.result, self.history = page, result, result.history
         self.labels = [str(label) for label in result.labels]
         self.rows = result.labels_table()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from marlene.learners.input._features import PLAIN
-from marlene.learners.marlene._desk import Desk
+from marlene.learners.marlene._desk import RowDesk
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Changes:
         self.space = space
         self._tracker = tracker
         self._pending: Pending | None = None
-        self._desks: list[Desk] = []
+        self._desks: list[RowDesk] = []
 
     def settled(self) -> Tracker:
         """Return the tracker as it is before or after an example, never in between."""
@@ -102,7 +102,7 @@ class Changes:
             if start >= len(block.truth):
                 return
 
-    def _desk(self, tracker: Tracker, width: int) -> Desk:
+    def _desk(self, tracker: Tracker, width: int) -> RowDesk:
         """Return room for an example; `_desks` gets it back, so that other threads do not use it meanwhile."""
         kinds = self.space.numbers()
         while self._desks:
@@ -112,7 +112,7 @@ class Changes:
                 break
             if desk.fits(tracker, kinds, width):
                 return desk
-        return Desk(tracker, kinds, width)
+        return RowDesk(tracker, kinds, width)
 
     def decided_plainly(self, x: Mapping[Hashable, Any], what: str) -> dict[Hashable, Any] | None:
         """Return scores, probabilities or predictions of an example of plain numbers; None if it is no such example."""
@@ -129,7 +129,7 @@ class Changes:
         self._desks.append(desk)
         return found
 
-    def learnt_plainly(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], weight: float) -> Desk | None:
+    def learnt_plainly(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], weight: float) -> RowDesk | None:
         """Learn an example of plain numbers and of the known labels; return its desk, None if it was not learnt."""
         tracker = self.settled()
         if not (self.space.reads_plainly() and tracker.labels[0]):
@@ -147,7 +147,7 @@ class Changes:
 
     def _learnt_with_new_features(
         self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], weight: float
-    ) -> Desk | None:
+    ) -> RowDesk | None:
         additions = self.space.plain_additions(x) if PLAIN.issuperset(map(type, x.values())) else None
         if not additions:
             return None

@@ -33,7 +33,7 @@ def _packers(count: int) -> tuple[Any, Any]:
     return struct.Struct(f"{count}q").pack_into, struct.Struct(f"{count}d").pack_into
 
 
-class Desk:
+class RowDesk:
     """One example of plain numbers and its labels, at work in a tracker; for one thread at a time.
 
     Parameters

@@ -32,7 +32,7 @@ MOST_ENTRIES = 30_000
 """How many inputs of the latest examples are looked at, at most."""
 
 
-class Entries(NamedTuple):
+class InputEntries(NamedTuple):
     """Inputs of examples: the number of the example, the input and its value (NaN: missing) of each entry.
 
     Zeros, and missing values, say nothing to naive Bayes.
@@ -44,7 +44,7 @@ class Entries(NamedTuple):
     examples: int
 
 
-def entries_of(rows: Rows, model: Model) -> Entries:
+def entries_of(rows: Rows, model: Model) -> InputEntries:
     """Return the inputs of rows, with the zeros of numbers that seldom are zero."""
     count, scales, slots, values = len(rows.starts) - 1, model.rooms.scales, [], []
     numbers = np.flatnonzero(model.rooms.numeric != PRESENCE)
@@ -56,10 +56,10 @@ def entries_of(rows: Rows, model: Model) -> Entries:
         slots.append(np.append(rows.indices[stored], zeros))
         values.append(np.append(rows.values[stored], np.zeros(len(zeros))))
     row_of = np.repeat(np.arange(count), [len(slot) for slot in slots])
-    return Entries(row_of, np.concatenate([NO_SLOTS, *slots]), np.concatenate([np.zeros(0), *values]), count)
+    return InputEntries(row_of, np.concatenate([NO_SLOTS, *slots]), np.concatenate([np.zeros(0), *values]), count)
 
 
-def latest(model: Model) -> tuple[Entries, Labels]:
+def latest(model: Model) -> tuple[InputEntries, Labels]:
     """Return the inputs and the labels of the latest examples of the target, as far as neighbours remember them.
 
     There may be many: at most about `MOST_ENTRIES` inputs are returned.
@@ -76,7 +76,7 @@ def latest(model: Model) -> tuple[Entries, Labels]:
     centre, size = _centre_and_size(scales, i[number])
     value = np.ones(len(slot))
     value[number] = centre + size * z[number]
-    return Entries(row, slot, value, len(chosen)), window.truth[chosen]
+    return InputEntries(row, slot, value, len(chosen)), window.truth[chosen]
 
 
 def _scales_of(rooms: Rooms, room: int) -> Scales:
@@ -111,7 +111,7 @@ class Terms:
         The inputs.
     """
 
-    def __init__(self, model: Model, entries: Entries) -> None:
+    def __init__(self, model: Model, entries: InputEntries) -> None:
         self._model, self._entries = model, entries
         self._missing = np.isnan(entries.value) | (entries.value == 0.0)
         known = np.bincount(entries.row[~self._missing], minlength=entries.examples)
@@ -152,7 +152,7 @@ class Terms:
         return np.asarray(found * self._certainty)
 
 
-def _scaled(scales: Scales, entries: Entries) -> Floats:
+def _scaled(scales: Scales, entries: InputEntries) -> Floats:
     """Return the values of inputs as linear classifiers take them."""
     z = np.ones(len(entries.slot))
     i = scales.numeric[entries.slot]
@@ -169,7 +169,7 @@ def _scaled(scales: Scales, entries: Entries) -> Floats:
     return np.asarray(z / length[entries.row])
 
 
-def spoken(said: Floats, entries: Entries, truth: Labels, most: int) -> list[Spoken]:
+def spoken(said: Floats, entries: InputEntries, truth: Labels, most: int) -> list[Spoken]:
     """Return the inputs that spoke most for a label in examples of known truth, then those most against it.
 
     The inputs that spoke for it are those that add most to its positive examples on average; those against it take most

@@ -37,7 +37,7 @@ def arff_streams(
     with closing(numbered_lines(path, meter)) as lines:
         header = read_header(lines, str(path))
         chosen = arff_labels(path, header, labels, None)
-        reading = _Reading(path, header, chosen, name, choices)
+        reading = _ArffReading(path, header, chosen, name, choices)
         for rows in _rows(path, size, header, chosen, lines):
             yield reading.stream(rows)
 
@@ -64,7 +64,7 @@ def _rows(
         raise MarleneError(f"{path}, line {number + 1}: expected a row, found the end of the file")
 
 
-class _Reading:
+class _ArffReading:
     """What the first part decided.
 
     Numeric columns of only 0 and 1 are binary; in sparse files only if all numeric columns are.

@@ -36,7 +36,7 @@ def svmlight_streams(path: Path, size: int, meter: Meter, name: str, choices: Ch
     """Yield the parts of a sparse file."""
     if first not in {None, 0, 1}:
         raise MarleneError(f"{path}: the number of the first feature must be 0 or 1, not {first!r}")
-    reading = _Reading(path, name, choices, first)
+    reading = _SvmlightReading(path, name, choices, first)
     for text in text_parts(path, size, meter):
         part = reading.stream(text)
         if part is not None:
@@ -44,7 +44,7 @@ def svmlight_streams(path: Path, size: int, meter: Meter, name: str, choices: Ch
     reading.end()
 
 
-class _Reading:
+class _SvmlightReading:
     """What is known of a file so far. All features are numeric if any of the first part is not 0 or 1, else binary."""
 
     def __init__(self, path: Path, name: str, choices: Choices, first: int | None) -> None:
