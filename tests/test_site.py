@@ -1,5 +1,6 @@
 """The documentation site: `make docs` writes it, and it fails at a warning; here it is opened in a real browser."""
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -70,6 +71,16 @@ def test_formulas_are_drawn(chromium, site):
     drawn = chromium.execute_script(heights)
     assert len(drawn) > 5
     assert min(drawn) > 15
+
+
+def test_links_lead_to_the_same_files_on_the_site():
+    spec = importlib.util.spec_from_file_location("site_tool", ROOT / "tools" / "site.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert "(project/contributing.md#add-an-input-format)" in tool.relinked(ROOT / "docs" / "streams.md")
+    assert "(../docs/" not in (turned := tool.relinked(ROOT / "ARCHITECTURE.md"))
+    assert "\n\n```\n" not in turned
+    assert "(../report.md)" in tool.relinked(ROOT / "CHANGELOG.md")
 
 
 def test_every_page_is_told_to_machines():
