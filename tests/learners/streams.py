@@ -6,6 +6,7 @@ import numpy as np
 
 from marlene._common.states import state_bytes
 from marlene.drift import DDMOCIBank
+from marlene.kernels.decisions.cuts import PULL
 from marlene.learners import BRMarlene, BRPWMarlene, BRResampled
 
 LEARNERS = [BRMarlene, BRResampled, BRPWMarlene]
@@ -73,3 +74,11 @@ def shapes(model):
     """Return the shapes of all arrays of a `Marlene`, but for the lists of its window, which follow the rows in it."""
     lists = {"neighbours.where", "neighbours.value"}
     return {name: array.shape for name, array in model.state()[1].items() if name not in lists}
+
+
+def predicted_by(scores, thresholds):
+    """Return the predictions that follow from scores and `thresholds()`: labels of an example compete."""
+    odds, cut = np.log(scores / (1 - scores)), np.array(thresholds)
+    cut = np.log(cut / (1 - cut))
+    lowered = odds - PULL * np.maximum(odds.max(axis=1, keepdims=True), 0)
+    return lowered >= np.where(cut > 0, (1 - PULL) * cut, cut)

@@ -57,9 +57,13 @@ def elements_per_label(n_labels, candidates, sources):
         model.learn_many(X[:250], Y[:250], stream=f"source {number}")
     model.learn_many(X[250:], Y[250:])
     tracker = model._tracker
-    scratch = [array for part in tracker.model().scratch for array in (part if isinstance(part, tuple) else [part])]
-    parts = [*tracker._weights, *scratch, *tracker._streams, *tracker._growth]
-    return sum(array.size for array in parts) / n_labels, len(tracker.bank) / n_labels
+    parts = tracker._weights, tracker.model().scratch, tracker._streams, tracker._growth
+    return elements_in(parts) / n_labels, len(tracker.bank) / n_labels
+
+
+def elements_in(part):
+    """Return how many numbers there are in arrays and tuples of such."""
+    return sum(map(elements_in, part)) if isinstance(part, tuple) else np.size(part)
 
 
 @pytest.mark.parametrize("sources", [0, 2])

@@ -161,7 +161,7 @@ def test_the_commonest_value_stands_for_absence(tmp_path, order):
     ]
     assert absent == ["blue"] + ["FINE"] * 6
     rows, _ = model._space.rows(stream.X[100:], None, learning=False)
-    assert np.diff(tracker._inputs_of(rows).starts).mean() < 4
+    assert np.diff(tracker.inputs_of(rows).starts).mean() < 4
 
 
 @pytest.mark.parametrize("blocks", [[240], [1] * 240, [29, 1, 1, 9, 200], [7] * 34 + [2]])

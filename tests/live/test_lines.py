@@ -73,7 +73,7 @@ def test_a_full_disk_ends_in_one_line(tmp_path):
 
 
 def test_a_slow_reader_slows_the_worker(tmp_path):
-    messages = tickets(400, garbage=0)
+    messages = tickets(2000, garbage=0)
     (tmp_path / "in").write_bytes(b"\n".join(messages))
     reading, writing = os.pipe()
     transport = Lines(LineReader(str(tmp_path / "in")), Outlets({"answer": f"/dev/fd/{writing}"}))

@@ -79,7 +79,7 @@ def load_state(path: AnyPath, file_type: str, version: int, oldest: int | None =
         raise MarleneError(f"{source}: not a file of marlene's, or damaged ({error})") from error
     if found != file_type:
         raise MarleneError(f"{source}: holds {found!r}, expected {file_type!r}")
-    if not (version if oldest is None else oldest) <= written <= version:
+    if type(written) is not int or not (version if oldest is None else oldest) <= written <= version:
         raise MarleneError(f"{source}: version {written} of the format, this program reads version {version}")
     return settings, arrays
 

@@ -169,7 +169,11 @@ def _write(option: str, path: Path | None, write: Callable[[Path], None]) -> Non
 
 def delay_choice(text: str) -> int | list[int]:
     """Return the value of `--delay` as `prequential` takes it."""
-    return int(text) if text.removeprefix("-").isdecimal() else read_delays(text)
+    if not text.removeprefix("-").isdecimal():
+        return read_delays(text)
+    if int(text) < 0:
+        raise MarleneError(f"--delay must be a whole number of at least 0, or a file of such numbers, not {text}")
+    return int(text)
 
 
 @contextlib.contextmanager

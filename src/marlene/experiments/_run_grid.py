@@ -72,8 +72,8 @@ def run_grid(
     retry_failed
         Run again what failed before.
     measure
-        Give every method on every stream a process of its own, and keep rows without traces. Then times and memory
-        are those of the runs alone.
+        Give every method on every stream a process of its own, and keep only rows and scores over time. Then times
+        and memory are those of the runs alone.
     watch
         Called whenever a run begins or ends.
 
