@@ -55,7 +55,8 @@ def in_processes(store: ResultStore, runs: Sequence[Run], jobs: int, measure: bo
     """Carry out runs in worker processes.
 
     A process that dies costs only its own run. That run is started once more, and fails if its process dies again.
-    To measure, runs that differ only in their seed share a process, and no others; only scores over time are kept beside rows.
+    To measure, runs that differ only in their seed share a process, and no others; of traces only scores over time are
+    kept.
     """
     for run in {json.dumps([run.method, run.options]): run for run in runs}.values():
         # Compile once here, not in every worker. Errors are reported when the run is carried out.
