@@ -78,3 +78,18 @@ def data_folder():
 @pytest.fixture(scope="session")
 def golden_folder():
     return Path(os.environ["MARLENE_GOLDEN"])
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Return a real browser without a window, which records what pages ask for and say."""
+    from selenium import webdriver  # noqa: PLC0415 (an extra)
+    from selenium.webdriver.chrome.service import Service  # noqa: PLC0415
+
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    yield driver
+    driver.quit()

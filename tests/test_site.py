@@ -27,20 +27,6 @@ def site(tmp_path_factory):
     return folder / "html"
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    from selenium import webdriver  # noqa: PLC0415 (an extra)
-    from selenium.webdriver.chrome.service import Service  # noqa: PLC0415
-
-    options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-    yield driver
-    driver.quit()
-
-
 def opened(chromium, path, width):
     """Open a page; return what it asked the network for and what it complained of on the console."""
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}

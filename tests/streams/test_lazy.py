@@ -236,6 +236,15 @@ def test_new_words_of_a_bag(tmp_path):
     assert values == [{k: float(v) for k, v in x.items() if v} for x, _ in stream]
 
 
+def refused_after(garbage, path, message):
+    """Check that a file is refused while it is read, once garbage follows its rows."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(garbage + "\n")
+    lazy = load(path, labels="is_*", lazy=True)
+    with pytest.raises(MarleneError, match=message):
+        list(lazy.parts())
+
+
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize(
     ("garbage", "message"),
@@ -252,13 +261,7 @@ def test_new_words_of_a_bag(tmp_path):
     ],
 )
 def test_garbage_after_many_rows(tmp_path, garbage, message):
-    names, cells = table()
-    path = write_table(tmp_path / "t.csv", names, cells)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(garbage + "\n")
-    lazy = load(path, labels="is_*", lazy=True)
-    with pytest.raises(MarleneError, match=message):
-        list(lazy.parts())
+    refused_after(garbage, write_table(tmp_path / "t.csv", *table()), message)
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -273,11 +276,7 @@ def test_garbage_after_many_rows(tmp_path, garbage, message):
 )
 def test_garbage_in_other_formats(tmp_path, suffix, garbage, message):
     path = {"jsonl": jsonl, "arff": arff}[suffix](tmp_path / f"t.{suffix}", *table())
-    with path.open("a", encoding="utf-8") as file:
-        file.write(garbage + "\n")
-    lazy = load(path, labels="is_*", lazy=True)
-    with pytest.raises(MarleneError, match=message):
-        list(lazy.parts())
+    refused_after(garbage, path, message)
 
 
 @pytest.mark.usefixtures("small_parts")
