@@ -4,6 +4,7 @@ Two workers share four partitions. One after the other is killed and started aga
 until all messages are answered.
 """
 
+import contextlib
 import os
 import random
 import signal
@@ -11,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from marlene.live import Checkpoints, KafkaWorkers, Stop, _kafka
 from tests.live.killed import forked, messages, worker
@@ -22,6 +23,35 @@ OPTIONS = "session.timeout.ms=6000&heartbeat.interval.ms=500&log_level=0"
 CHANNELS = {"answer": "answers", "event": "answers", "dead": "dead"}
 
 
+class Journalled(KafkaWorkers):
+    """Workers that write down how many outputs a transaction has, before it begins and after it is committed.
+
+    This broker takes the positions of a transaction and forgets them; they are committed once more, outside of it.
+    """
+
+    def __init__(self, folder, *settings):
+        super().__init__(*settings)
+        self._journal = folder / f"transactions-{os.getpid()}.txt"
+
+    def _commit(self, outputs, ends):
+        count = sum(output.channel in CHANNELS for output in outputs)
+        with self._journal.open("a") as journal:
+            journal.write(f"{count}\n")
+            journal.flush()
+            super()._commit(outputs, ends)
+            if ends.items() <= self._committed.items():
+                positions = [TopicPartition("tickets", *end) for end in ends.items()]
+                with contextlib.suppress(KafkaException):  # the group is changing: not committed
+                    self._consumer.commit(offsets=positions, asynchronous=False)
+                    journal.write(f"-{count}\n")
+
+
+def uncommitted(folder):
+    """Return how many outputs were sent in transactions that are not known to be committed."""
+    files = folder.glob("transactions-*.txt")
+    return sum(int(line) for file in files for line in file.read_text().splitlines())
+
+
 def run(folder):
     brokers, stop = (folder / "brokers.txt").read_text(), Stop()
 
@@ -29,7 +59,7 @@ def run(folder):
         return Checkpoints(str(folder / "state" / f"partition-{partition}"), keep=2, every=40)
 
     _kafka.BATCH = 5
-    workers = KafkaWorkers(f"kafka://{brokers}/tickets?{OPTIONS}", CHANNELS, "g", worker, keep)
+    workers = Journalled(folder, f"kafka://{brokers}/tickets?{OPTIONS}", CHANNELS, "g", worker, keep)
     with stop.listening():
         workers.run(stop, lambda *_: time.sleep(0.03))
 
