@@ -122,12 +122,13 @@ class Twins:
 
     def predict(self, x):
         """Compare what both say of an example; return the scores as Marlene has them."""
-        answer, predicted = self.model.predict_proba_one(x), self.model.predict_one(x)
-        found, probabilities = list(self.model.score_one(x).values()), [p[True] for p in answer.values()]
-        expected, decisions = self.naive.predict(self.inputs.of(x, learning=False))
+        chances, predicted = self.model.predict_proba_one(x), self.model.predict_one(x)
+        found, probabilities = list(self.model.score_one(x).values()), [p[True] for p in chances.values()]
+        expected, answer = self.naive.predict(self.inputs.of(x, learning=False))
         assert found == pytest.approx(expected, rel=1e-8, abs=1e-8)
-        assert probabilities == pytest.approx(decisions.probabilities(found), rel=1e-8, abs=1e-8)
-        assert list(predicted.values()) == decisions.decide(found, probabilities)
+        said, decided = answer(found)
+        assert probabilities == pytest.approx(said, rel=1e-8, abs=1e-8)
+        assert list(predicted.values()) == decided
         self.predictions |= set(found)
         return found
 

@@ -24,6 +24,7 @@ class Stream:
         self.labels = []
         self.seen = 0
         self.errors = []
+        self.lent = []
         self.is_target = is_target
         self.decisions = Decisions(0, objective)
         self.examples, self.cuts = self.decisions.examples, self.decisions.cuts
@@ -34,6 +35,7 @@ class Stream:
     def add_label(self, name):
         self.labels.append(name)
         self.errors.append({k: Errors() for k in self.kinds})
+        self.lent.append([0.0, 0.0])
         self.decisions.add_labels(1)
 
     def blend(self, q, said):
@@ -53,6 +55,17 @@ class Stream:
                 for k in said[q]:
                     self.errors[q][k].count(said[q][k], y, w)
         self.decisions.learn(scores, truth, settled=settled, sets=self.is_target, w=w)
+
+    def borrow_examples(self, q, given, examples):
+        """Let a label have so many examples of another one."""
+        part = min(1.0, examples / max(1.0, sum(given)))
+        for y in (0, 1):
+            self.lent[q][y] += part * given[y]
+            self.examples[q][y] += part * given[y]
+
+    def own_examples(self, q):
+        """Return how many negative and positive examples a label has had, without those lent."""
+        return [self.examples[q][y] - self.lent[q][y] for y in (0, 1)]
 
     def class_weight(self, q, y):
         positive = (self.examples[q][1] + 1) / (sum(self.examples[q]) + 2)

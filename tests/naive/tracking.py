@@ -9,7 +9,7 @@ import copy
 import math
 
 from marlene.kernels.banks.naive_bayes import LARGEST
-from marlene.kernels.tracking.begin import NAMED, UNNAMED
+from marlene.kernels.tracking.begin import HARDLY_PROVEN, NAMED, UNNAMED
 from marlene.kernels.tracking.inherit import (
     FEW_EXAMPLES,
     FOUND_EXAMPLES,
@@ -53,6 +53,7 @@ from marlene.learners.marlene._tracker_layout import OWN, SNAPSHOT, SOURCE, WARM
 from tests.naive import candidates
 from tests.naive.candidates import TARGET, Weights
 from tests.naive.neighbours import Neighbours
+from tests.naive.search import Search, Searches
 from tests.naive.tracked_streams import Stream, probability
 
 
@@ -89,6 +90,7 @@ class Tracker:
         self.pool = set()
         self.began, self.young, self.since, self.taken, self.alive = [], [], [], [], set()
         self.events = []
+        self.searches = Searches()
 
     def add(self, stream, labels):
         """Add labels that are new to a stream."""
@@ -171,9 +173,31 @@ class Tracker:
         return trial
 
     def predict(self, row):
-        """Return the scores, and what turns them into probabilities and predictions."""
+        """Return the scores, and a function from scores to probabilities and predictions."""
         trial = self.ready()
-        return trial.vote(trial.all_odds(row), row)[1], trial.streams[TARGET].decisions
+        odds, target = trial.all_odds(row), trial.streams[TARGET]
+        offers = trial.offers(odds, row)
+
+        def answer(scores):
+            probabilities = trial.searches.heed_probabilities(offers, target.decisions.probabilities(scores))
+            decisions = target.decisions.decide(scores, probabilities)
+            decided = trial.searches.heed_decisions(offers, decisions) if target.cuts.aims else decisions
+            return probabilities, decided
+
+        return trial.vote(odds, row)[1], answer
+
+    def offers(self, odds, row):
+        """Return what the labels of sources that are awake say: their probability, and whether they are predicted."""
+        offers = {}
+        for s, stream in enumerate(self.streams):
+            if s == TARGET or not stream.is_familiar(row):
+                continue
+            labels = range(len(stream.labels))
+            said = [{k: probability(odds[k, (s, 1, label)]) for k in self.make} for label in labels]
+            scores = [stream.blend(label, said[label]) for label in labels]
+            found = zip(stream.decisions.probabilities(scores), stream.cuts.decide(scores), strict=True)
+            offers |= {(s, label): offer for label, offer in enumerate(found)}
+        return offers
 
     def same(self, s, q):
         """Return the label of a source that has the name of target label q, or None."""
@@ -228,8 +252,9 @@ class Tracker:
         trusted, namesakes = self.trusted(self.sources()), self.namesakes(self.sources(), q)
         if not trusted and not namesakes:
             return ALONE
-        most = max(namesakes.values(), default=0.0)
-        foreign = NAMED if namesakes else UNNAMED * max(trusted.values())
+        most, giver = max(namesakes.values(), default=0.0), max(namesakes, key=namesakes.get, default=None)
+        is_proven = (giver, self.same(giver, q)) in trusted if namesakes else False
+        foreign = (NAMED if is_proven else HARDLY_PROVEN) if namesakes else UNNAMED * max(trusted.values())
         for k in self.make:
             weights = self.weights[k, q]
             weights.log[TARGET, 0, q] = math.log(1 - foreign)
@@ -242,9 +267,12 @@ class Tracker:
                 weights.log[s, 0, q] = math.log(NAMED * foreign * trust / most)
             weights.find_leaders()
         if not namesakes:
+            self.searches.of[q] = Search(foreign, trusted, self.limit)
             return SEARCHING
-        giver = max(namesakes, key=namesakes.get)
-        self.inherit_threshold(giver, self.same(giver, q), q, NAMED_EXAMPLES)
+        examples = NAMED_EXAMPLES if is_proven else FOUND_EXAMPLES
+        self.inherit_threshold(giver, self.same(giver, q), q, examples)
+        lent = self.streams[giver].examples[self.same(giver, q)]
+        self.streams[TARGET].borrow_examples(q, lent, min(examples, FEW_EXAMPLES))
         return NAMESAKE
 
     def inherit_threshold(self, s, label, q, examples):
@@ -290,7 +318,10 @@ class Tracker:
         said, scores = self.vote(odds, row)
         if self.are_asked():
             self.compare_voices(said, scores, truth, w)
-        target.learn(said, scores if found is None else found, truth, settled, w)
+        scores = scores if found is None else found
+        own, examples = target.decisions.probabilities(scores), [sum(target.own_examples(q)) for q in range(len(truth))]
+        self.searches.learn(self.offers(odds, row), own, truth, examples, w)
+        target.learn(said, scores, truth, settled, w)
         if max(truth, default=-1) >= 0:
             for k in self.make:
                 scouts = self.find_scouts(k, odds)
@@ -333,11 +364,11 @@ class Tracker:
         larger = max(target.class_weight(q, 0), target.class_weight(q, 1))
         step = RATE * target.class_weight(q, y) * min(1, LARGEST_CLASS_WEIGHT / larger) * min(self.importance, HEAVIEST)
         hasty = helped and self.began[q] == SEARCHING
-        return step * (1 + HASTE / (1 + sum(target.examples[q]) / SEARCHED)) if hasty else step
+        return step * (1 + HASTE / (1 + sum(target.own_examples(q)) / SEARCHED)) if hasty else step
 
     def own_bound(self, q, y):
         """Return the largest log odds of a label's own learner that count while the label is helped."""
-        before = list(self.streams[TARGET].examples[q])
+        before = self.streams[TARGET].own_examples(q)
         before[y] -= self.importance
         return min(SUREST, math.log(1 + max(0, min(before))))
 
@@ -398,7 +429,7 @@ class Tracker:
             self.models[k, heir] = model.copy(KEPT_POSITIVES if k == BAYES else KEPT_SQUARES)
         else:
             self.models[k, heir] = model.copy()
-        if room != TARGET and sum(target.examples[q]) < FEW_EXAMPLES:
+        if room != TARGET and sum(target.own_examples(q)) < FEW_EXAMPLES:
             self.inherit_threshold(room, label, q, FOUND_EXAMPLES)
         self.weights[k, q].hand_over(giver, heir)
         self.weights[k, q].find_leaders()

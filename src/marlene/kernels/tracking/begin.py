@@ -9,8 +9,17 @@ import numpy as np
 
 from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.tracking import state
-from marlene.kernels.tracking.inherit import NAMED_EXAMPLES, copy_column, inherit_threshold, offer_all
+from marlene.kernels.tracking.inherit import (
+    FEW_EXAMPLES,
+    FOUND_EXAMPLES,
+    NAMED_EXAMPLES,
+    copy_column,
+    inherit_threshold,
+    lend_examples,
+    offer_all,
+)
 from marlene.kernels.tracking.lists import fill, is_pooled, learner_place, place_of
+from marlene.kernels.tracking.search import begin_search
 from marlene.kernels.tracking.state import ALONE, KINDS, NAMESAKE, NOT_YET, OWN_PLACE, SEARCHING, TARGET
 from marlene.kernels.tracking.weights import PROVEN, PROVEN_NAMED, find_leaders, set_floors, trust
 
@@ -20,6 +29,8 @@ if TYPE_CHECKING:
 NAMED = 0.99
 """The first weight of sources together, if one has a label of the same name that is to be trusted; and the part of it
 that goes to that label."""
+HARDLY_PROVEN = 0.5
+"""The same, if a label of another name would not be trusted that much: noise is, now and then."""
 UNNAMED = 0.8
 """The first weight of sources together, if none has, but the best of their labels is fully trusted."""
 
@@ -72,7 +83,9 @@ def _begin_label(model: Model, q: int, total: float, best: float) -> None:
     for s in range(1, len(streams.labels)):
         if _named_trust(model, s, q) > named:
             named, giver = _named_trust(model, s, q), s
-    foreign = NAMED if named > 0.0 else UNNAMED * best
+    label = streams.same[giver, q] if named > 0.0 else -1
+    is_proven = bool(named > 0.0 and streams.trust[giver, label] > 0.0)
+    foreign = UNNAMED * best if named == 0.0 else NAMED if is_proven else HARDLY_PROVEN
     for k in range(KINDS):
         if model.kinds.used[k]:
             fill(model, k, q)
@@ -81,9 +94,12 @@ def _begin_label(model: Model, q: int, total: float, best: float) -> None:
     weights.began[q] = ALONE
     if named > 0.0:
         weights.began[q] = NAMESAKE
-        inherit_threshold(streams, giver, streams.same[giver, q], q, NAMED_EXAMPLES)
+        examples = NAMED_EXAMPLES if is_proven else FOUND_EXAMPLES
+        inherit_threshold(streams, giver, label, q, examples)
+        lend_examples(streams, giver, label, q, min(examples, FEW_EXAMPLES))
     elif foreign > 0.0:
         weights.began[q] = SEARCHING
+        begin_search(model, q, foreign, total)
 
 
 @subkernel

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from marlene.kernels.compile import borrower
+from marlene.kernels.compile import borrower, subkernel
+from marlene.kernels.decisions.decide import CUTS
 from marlene.kernels.held import held
 from marlene.kernels.tracking.begin import begin
 from marlene.kernels.tracking.decisions import calibrate_labels, decide_labels, learn_labels, settle_labels
 from marlene.kernels.tracking.given import read_given
 from marlene.kernels.tracking.inherit import begin_concept
 from marlene.kernels.tracking.learn import is_any, learn_source, learn_target, test_source, track, vote
+from marlene.kernels.tracking.search import heed_decisions, heed_probabilities, is_any_searching, learn_search
 from marlene.kernels.tracking.state import EVENTS, KINDS, NEIGHBOURS, STALE, TARGET, Model, Task, source_column
 from marlene.kernels.tracking.voices import learn_voices
 from marlene.kernels.tracking.zeros import fits_window
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Ints
+    from marlene._common.arrays import Floats, Ints, Labels
 
 REFUSED = -1
 """An example that cannot be made a row."""
@@ -42,6 +44,17 @@ def settle_cuts(table: Ints) -> None:
     settle_labels(model.streams, model.objective, model.scratch.choice)
 
 
+@subkernel
+def _decide(model: Model, scores: Floats, probabilities: Floats, out: Labels) -> None:
+    """Write the predictions of all target labels; labels that search have other probabilities from now on."""
+    searching = is_any_searching(model)
+    if searching:
+        heed_probabilities(model, probabilities)
+    decide_labels(model.streams, model.sets, model.objective, scores, probabilities, out, model.scratch.choice)
+    if searching and model.objective.rule == CUTS:
+        heed_decisions(model, out)
+
+
 @borrower
 def decide_rows(table: Ints, task: Ints, row: int, stop: int, given: int) -> bool:
     """Write the score, the probability and the prediction of every target label for rows from `row` to `stop`.
@@ -56,7 +69,7 @@ def decide_rows(table: Ints, task: Ints, row: int, stop: int, given: int) -> boo
         scores, probabilities, out = block.scores[row, :n_labels], block.probabilities[row], block.predictions[row]
         vote(model, rows, row, scores)
         calibrate_labels(streams, TARGET, scores, probabilities)
-        decide_labels(streams, model.sets, model.objective, scores, probabilities, out, model.scratch.choice)
+        _decide(model, scores, probabilities, out)
         row += 1
     return True
 
@@ -91,8 +104,9 @@ def learn_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int) 
         if len(block.scores) > 0:
             for q in range(n_labels):
                 block.probabilities[row, q] = probabilities[q]
-            decide_labels(streams, sets, objective, scores, probabilities, block.predictions[row], choice)
+            _decide(model, scores, block.probabilities[row], block.predictions[row])
         learn_labels(streams, sets, objective, scores, probabilities, truth, block.weights[row], choice)
+        learn_search(model, probabilities, truth)
         learn_voices(model, scores, truth)
         if is_any(truth, 0):  # of others nothing is learnt, not even of their inputs
             for k in range(KINDS):

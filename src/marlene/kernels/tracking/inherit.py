@@ -88,6 +88,16 @@ def inherit_threshold(streams: Streams, stream: int, label: int, q: int, example
             streams.counted[TARGET, k, q, y] = streams.counted[stream, k, label, y]
 
 
+@subkernel
+def lend_examples(streams: Streams, stream: int, label: int, q: int, examples: float) -> None:
+    """Let a target label have so many examples of a source's label: they tell how rare it is."""
+    given = streams.examples[stream, label]
+    part = min(1.0, examples / max(1.0, given[0] + given[1]))
+    for y in range(2):
+        streams.examples[TARGET, q, y] += part * given[y]
+        streams.lent[TARGET, q, y] += part * given[y]
+
+
 @inlined
 def taken_over(weights: Weights, rooms: Rooms, k: int, q: int) -> int:
     """Return the column of another candidate than the label's learners that has taken over, -1 if there is none."""
@@ -108,7 +118,7 @@ def inherit(model: Model, k: int, q: int, h: int) -> None:
         copy_column(model.kinds, k, h, heir, KEPT_POSITIVES, KEPT_SQUARES)
     else:
         copy_column(model.kinds, k, h, heir, np.inf, 1.0)
-    if room != TARGET and streams.examples[TARGET, q, 0] + streams.examples[TARGET, q, 1] < FEW_EXAMPLES:
+    if room != TARGET and state.own_examples(streams, q, 0) + state.own_examples(streams, q, 1) < FEW_EXAMPLES:
         inherit_threshold(streams, room, h - state.source_column(rooms, room, 0), q, FOUND_EXAMPLES)
     model.scratch.score[k, heir] = model.scratch.score[k, h]  # what the heir says of the example it learns next
     hand_over(weights, k, q, place_of(weights, rooms, k, q, h), learner_place(room))

@@ -23,6 +23,7 @@ from marlene.kernels.tracking.inherit import (
     wanted_by_young,
 )
 from marlene.kernels.tracking.lists import are_complete, find_scouts, first_guest
+from marlene.kernels.tracking.search import is_any_searching, source_scores, write_offers
 from marlene.kernels.tracking.state import (
     BAYES,
     KINDS,
@@ -31,6 +32,7 @@ from marlene.kernels.tracking.state import (
     NEIGHBOURS,
     SEARCHING,
     TARGET,
+    probability,
     scales_of,
 )
 from marlene.kernels.tracking.voices import are_asked, blend, learn_errors, write_neighbours
@@ -87,11 +89,6 @@ def _write_logs(scratch: WorkSpace, k: int, columns: int) -> None:
         negative[h] = positive[h] - odds
 
 
-@inlined
-def _probability(odds: float) -> float:
-    return 1.0 / (1.0 + math.exp(-min(max(odds, -LARGEST), LARGEST)))
-
-
 @subkernel
 def _mixed_votes(weights: Weights, score: Floats, k: int, said: Floats) -> None:
     """Write what the leaders of every target label say together; those whose log odds are 0 say nothing."""
@@ -100,7 +97,7 @@ def _mixed_votes(weights: Weights, score: Floats, k: int, said: Floats) -> None:
         for j in range(weights.leaders[k, q]):
             odds, share = score[weights.leader[k, q, j]], weights.share[k, q, j]
             if odds != 0.0:
-                p += share * _probability(odds)
+                p += share * probability(odds)
                 total += share
         said[q] = p / total if total > 0.0 else 0.5
 
@@ -119,14 +116,18 @@ def vote(model: Model, rows: Rows, row: int, scores: Floats) -> None:
     """Write the score of every target label: P(label) for equal priors of both classes."""
     kinds, rooms, scratch, streams = model.kinds, model.rooms, model.scratch, model.streams
     add_zeros(scratch.full, rooms, rows, row)
+    searched = is_any_searching(model)
     for room in range(len(rooms.first) - 1):
         first, stop = rooms.first[room], rooms.first[room + 1]
-        if room != TARGET and not _is_familiar(rooms, room, rows, row):
+        awake = room == TARGET or _is_familiar(rooms, room, rows, row)
+        if not awake:
             stop = state.source_column(rooms, room, 0)
             for k in range(KINDS):
                 for h in range(stop, rooms.first[room + 1]):
                     scratch.score[k, h] = 0.0
         _write_scores(kinds, rooms, room, rows, row, scratch, first, stop)
+        if searched and room != TARGET:
+            write_offers(model, room, awake)
     n_labels = streams.labels[TARGET]
     for k in range(KINDS):
         if kinds.used[k]:
@@ -155,7 +156,7 @@ def _train(model: Model, stream: int, room: int, first: int, rows: Rows, row: in
             continue
         weight = class_weight(streams.examples[stream, q, 0], streams.examples[stream, q, 1], truth[q])
         if kinds.used[LINEAR]:
-            slopes[q] = importance * slope(kinds.linear_settings, _probability(score[first + q]), truth[q], weight)
+            slopes[q] = importance * slope(kinds.linear_settings, probability(score[first + q]), truth[q], weight)
         if kinds.used[BAYES]:
             y, h = truth[q], first + q
             bayes_learn(kinds.bayes, kinds.bayes_settings, scales, rows, row, h, y, weight, importance, patience)
@@ -211,8 +212,8 @@ def _moderate(streams: Streams, scratch: WorkSpace, k: int, q: int, y: int) -> N
     After n examples of the rarer class these are odds of 1 + n.
     """
     importance = scratch.importance[0]
-    negative = streams.examples[TARGET, q, 0] - importance * (1 - y)
-    positive = streams.examples[TARGET, q, 1] - importance * y
+    negative = state.own_examples(streams, q, 0) - importance * (1 - y)
+    positive = state.own_examples(streams, q, 1) - importance * y
     bound = min(SUREST, math.log(1.0 + max(0.0, min(negative, positive))))
     odds = min(max(scratch.score[k, q], -bound), bound)
     scratch.logs[k, y, q] = -math.log(1.0 + math.exp(-odds if y == 1 else odds))
@@ -228,11 +229,10 @@ def _haste(seen: float, began: int) -> float:
 def _step(model: Model, k: int, q: int, y: int, awake: int) -> float:
     """Return how far the weights of a label move; moderate its own learner if sources have something to say."""
     streams, began = model.streams, model.weights.began[q]
-    negative, positive = streams.examples[TARGET, q, 0], streams.examples[TARGET, q, 1]
-    step = fair_step(negative, positive, y)
+    step = fair_step(streams.examples[TARGET, q, 0], streams.examples[TARGET, q, 1], y)
     if began == NAMESAKE or (began == SEARCHING and awake > 0):
         _moderate(streams, model.scratch, k, q, y)
-        step *= _haste(negative + positive, began)
+        step *= _haste(state.own_examples(streams, q, 0) + state.own_examples(streams, q, 1), began)
     return float(step * min(model.scratch.importance[0], HEAVIEST))
 
 
@@ -316,10 +316,7 @@ def test_source(model: Model, stream: int, rows: Rows, row: int, truth: Labels) 
     first, scores, probabilities = state.source_column(model.rooms, stream, 0), scratch.scores, scratch.probabilities
     add_zeros(scratch.full, model.rooms, rows, row)
     _write_scores(model.kinds, model.rooms, stream, rows, row, scratch, first, model.rooms.first[stream + 1])
-    for k in range(KINDS):
-        for label in range(n_labels):
-            scratch.said[k, label] = _probability(scratch.score[k, first + label])
-    blend(streams, stream, model.kinds.used, scratch, scores[:n_labels])
+    source_scores(model, stream, scores)
     calibrate_labels(streams, stream, scores[:n_labels], probabilities[:n_labels])
     lines, weight, work = streams.lines[stream], scratch.importance[0], scratch.choice
     learn_scores(

@@ -8,10 +8,11 @@ the source. Every column is a classifier of each *kind*: naive Bayes and linear.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.banks.linear import Linear, LinearSettings
-from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
+from marlene.kernels.banks.naive_bayes import LARGEST, Bayes, BayesSettings
 from marlene.kernels.banks.neighbours import Window, WindowSettings, WindowSpace
 from marlene.kernels.banks.scales import FullRow, Scales
 from marlene.kernels.compile import inlined
@@ -47,6 +48,8 @@ STALE, EVENTS, POOL, QUIET, CLOCKS = range(5)
 how many columns have joined the pool; whether the neighbours help too little to be asked every time."""
 
 
+OFFERED, LOG_NEGATIVE, LOG_POSITIVE, DECIDED, OFFERS = range(5)
+"""What a source says of a label: its probability, logarithms of those of both classes, and whether it predicts it."""
 SILENT_YOUNG, SILENT_GUEST = range(2)
 """Places of `Weights.silent`."""
 NOT_YET, ALONE, NAMESAKE, SEARCHING = range(4)
@@ -108,8 +111,8 @@ class Streams(NamedTuple):
         How many labels each stream has.
     seen
         How many examples each stream had.
-    examples
-        Negative and positive examples (streams × labels × 2).
+    examples, lent
+        Negative and positive examples (streams × labels × 2), those lent by sources included; and these alone.
     errors, counted
         `Blend` of each stream, with further records of the target (streams × records × labels × 2).
     counts, shares, cut, rows, judged
@@ -122,11 +125,16 @@ class Streams(NamedTuple):
         How much the labels of sources are trusted by target labels of other names.
     learnt
         Whether a source has learnt since.
+    searched, search, alone
+        For target labels that search (see `search`) the streams and labels that they may be (target labels × places ×
+        2; stream 0: no more), how likely each is, as a logarithm, and how likely none of them; `ABSENT` if a label does
+        not search.
     """
 
     labels: Ints
     seen: Ints
     examples: Floats
+    lent: Floats
     errors: Floats
     counted: Floats
     counts: Floats
@@ -138,6 +146,9 @@ class Streams(NamedTuple):
     same: Ints
     trust: Floats
     learnt: Bools
+    searched: Ints
+    search: Floats
+    alone: Floats
 
 
 class Weights(NamedTuple):
@@ -205,7 +216,8 @@ class WorkSpace(NamedTuple):
 
     `full`: the present example with its zeros. `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and
     ln P(1) as they say it. `said`: what kinds say of labels; `scores`: the same blended; `probabilities`: from these;
-    `choice`: for decisions; `importance`: the weight of the present example.
+    `choice`: for decisions; `importance`: the weight of the present example; `offers`: what sources say of their labels
+    (see `OFFERED`; × streams × labels).
     """
 
     full: FullRow
@@ -220,6 +232,7 @@ class WorkSpace(NamedTuple):
     scouts: Ints
     guests: Floats
     importance: Floats
+    offers: Floats
     window: WindowSpace
 
 
@@ -291,13 +304,13 @@ describe(
         Kinds: (0, 0, 0, 0, 0, 0, 1, 1),
         RoomScales: (2, 2, 2, 2, 2, 2, 2, 2),
         Rooms: (1, 0, 1, 0),
-        Streams: (1, 1, 3, 4, 4, 4, 4, 2, 2, 2, 3, 2, 2, 1),
+        Streams: (1, 1, 3, 3, 4, 4, 4, 4, 2, 2, 2, 3, 2, 2, 1, 3, 2, 1),
         Weights: (3, 3, 2, 1, 1, 2, 2, 3, 3, 1, 3, 1),
         Growth: (2, 2, 1, 2),
         LabelSets: (2, 1, 1, 1, 1),
         Rows: (1, 1, 1),
         FullRow: (0, 1, 1),
-        WorkSpace: (0, 2, 3, 2, 1, 1, 2, 1, 1, 1, 2, 1, 0),
+        WorkSpace: (0, 2, 3, 2, 1, 1, 2, 1, 1, 1, 2, 1, 3, 0),
         Aims: (0, 0, 0, 0, 0),
         Objective: (0, 0, 0),
         Model: (0, 0, 0, 0, 0, 0, 0, 2, 1, 0),
@@ -322,6 +335,18 @@ def scales_of(rooms: Rooms, room: int) -> Scales:
         scales.origin[room],
         scales.missing[room],
     )
+
+
+@inlined
+def own_examples(streams: Streams, q: int, y: int) -> float:
+    """Return how many examples of class y a target label has had, without those lent."""
+    return float(streams.examples[TARGET, q, y] - streams.lent[TARGET, q, y])
+
+
+@inlined
+def probability(odds: float) -> float:
+    """Return the probability that log odds stand for."""
+    return 1.0 / (1.0 + math.exp(-min(max(odds, -LARGEST), LARGEST)))
 
 
 @inlined

@@ -88,8 +88,8 @@ class Tracker(TrackerLayout):
     def scratch(self) -> WorkSpace:
         """Return work space."""
         window = self.neighbours.window if self.neighbours else 0
-        labels, places = self._streams.examples.shape[1], self._weights.log.shape[2]
-        return new_scratch(len(room_of(self.bank.numeric)), int(self._first[-1]), labels, places, window)
+        (streams, labels, _), places = self._streams.examples.shape, self._weights.log.shape[2]
+        return new_scratch(len(room_of(self.bank.numeric)), int(self._first[-1]), streams, labels, places, window)
 
     def table(self) -> Ints:
         """Return where kernels find everything."""

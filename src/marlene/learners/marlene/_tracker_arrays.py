@@ -15,6 +15,7 @@ from marlene.kernels.tracking.state import (
     ABSENT,
     KINDS,
     LEADERS,
+    OFFERS,
     RECORDS,
     SCOUTS,
     VOICES,
@@ -55,12 +56,13 @@ def no_scales(rooms: int, inputs: int, numbers: int) -> RoomScales:
     )
 
 
-def no_streams(streams: int, labels: int, block: int) -> Streams:
-    """Return streams of which nothing is known."""
+def no_streams(streams: int, labels: int, block: int, searched: int) -> Streams:
+    """Return streams of which nothing is known; a target label may search among so many labels."""
     return Streams(
         labels=np.zeros(streams, np.int64),
         seen=np.zeros(streams, np.int64),
         examples=np.zeros((streams, labels, 2)),
+        lent=np.zeros((streams, labels, 2)),
         errors=np.full((streams, RECORDS, labels, 2), FIRST_ERROR),
         counted=np.ones((streams, RECORDS, labels, 2)),
         counts=np.zeros((streams, labels, 2, BINS)),
@@ -72,6 +74,9 @@ def no_streams(streams: int, labels: int, block: int) -> Streams:
         same=np.full((streams, block), -1),
         trust=np.zeros((streams, labels)),
         learnt=np.zeros(streams, np.bool_),
+        searched=np.zeros((block, searched, 2), np.int64),
+        search=np.full((block, searched), ABSENT),
+        alone=np.full(block, ABSENT),
     )
 
 
@@ -119,7 +124,7 @@ def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift:
     after.size[after.size > 0] += shift
 
 
-def new_scratch(inputs: int, columns: int, labels: int, places: int, window: int) -> WorkSpace:
+def new_scratch(inputs: int, columns: int, streams: int, labels: int, places: int, window: int) -> WorkSpace:
     """Return work space."""
     return WorkSpace(
         full=no_row(inputs),
@@ -134,6 +139,7 @@ def new_scratch(inputs: int, columns: int, labels: int, places: int, window: int
         scouts=np.zeros(SCOUTS, np.int64),
         guests=np.zeros((3, places)),
         importance=np.ones(1),
+        offers=np.zeros((OFFERS, streams, labels)),
         window=WindowSpace(
             similar=np.zeros(window, np.float32),
             highest=np.zeros(1 + math.isqrt(window), np.float32),

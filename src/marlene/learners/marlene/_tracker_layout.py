@@ -114,7 +114,7 @@ class TrackerLayout:
         self._widths = [0]
         self._first = np.zeros(2, np.int64)
         self._scales = no_scales(1, 0, 0)
-        self._streams = no_streams(1, 0, 0)
+        self._streams = no_streams(1, 0, 0, 0)
         self._weights = no_weights(0, 2, 0)
         self._growth = no_growth(0, self.slots)
         self._sets = no_sets()
@@ -303,7 +303,7 @@ class TrackerLayout:
         for name in ("young", "since", "taken"):
             getattr(growth, name)[:old_block] = getattr(self._growth, name)
         growth.alive[:, :old_block] = self._growth.alive
-        streams = no_streams(n_streams, max(block, *widths), block)
+        streams = no_streams(n_streams, max(block, *widths), block, min(self.candidates, sum(widths)))
         put(streams, self._streams)
         scales = no_scales(n_streams, self._scales.met.shape[1], self._scales.mean.shape[1])
         put(scales, self._scales)

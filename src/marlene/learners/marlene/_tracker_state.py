@@ -85,9 +85,12 @@ def _refuse_impossible(parts: Mapping[str, Any], tracker: Tracker) -> None:
     for number in range(len(streams.labels)):
         require((streams.same[number] >= -1).all(), "the labels")
         require((streams.same[number] < max(1, int(streams.labels[number]))).all(), "the labels")
-    positive = ("examples", "errors", "counts", "shares", "rows", "seen", "judged")
+    searched, known = streams.searched, streams.labels[np.clip(streams.searched[..., 0], 0, len(streams.labels) - 1)]
+    require(((searched >= 0) & (searched[..., :1] < len(streams.labels))).all(), "the search of labels")
+    require((searched[..., 1] < np.maximum(1, known)).all(), "the search of labels")
+    positive = ("examples", "lent", "errors", "counts", "shares", "rows", "seen", "judged")
     require(all((getattr(streams, name) >= 0).all() for name in positive), "what is known of the labels")
-    require((streams.counted > 0).all(), "what is known of the labels")
+    require((streams.counted > 0).all() and (streams.lent <= streams.examples).all(), "what is known of the labels")
     require(((streams.trust >= 0) & (streams.trust <= 1)).all(), "what is known of the labels")
     require(all((array >= 0).all() for array in growth), "the snapshots")
     clock = parts["clock"].clock
