@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from marlene import BRMarlene, Marlene
 from marlene._common.errors import MarleneError
 from marlene.learners import BinaryRelevance
-from marlene.live import Worker, WorkerSettings
+from marlene.live import Worker, WorkerSettings, _waiting
 from tests.live.messages import GARBAGE, LABELS, answers, example, said, same_state, tickets
 
 BASES = [Marlene, lambda: Marlene(base="naive-bayes", absent="false"), lambda: BRMarlene(seed=3)]
@@ -31,7 +31,7 @@ def fate(worker):
 @pytest.mark.parametrize("make", BASES)
 @pytest.mark.parametrize("never", ["drop", "unknown"])
 def test_lots_of_any_size_give_the_same(make, never):
-    messages, chosen = tickets(300), WorkerSettings(max_waiting=20, max_age=30.0, never=never)
+    messages, chosen = tickets(300), WorkerSettings(max_waiting=20, max_age=30.0, never=never, max_features=25)
     rng = random.Random(5)
     whole, parts, single = (Worker(make(), chosen) for _ in range(3))
     expected = said(whole, messages)
@@ -134,8 +134,20 @@ def test_a_request_that_is_repeated_gets_the_same_answer():
     assert [answer for answer in answers(first) if answer["id"] == 1] == answers(again)
     said(worker, [ask(1, {"a": 2})])
     assert worker.counts["contradictions"] == 1
-    said(worker, [ask(0, {"a": 1}, y={"bill": True})])
+    third = said(worker, [ask(0, {"a": 1}, y={"bill": True}), ask(0, {"a": 1})])
+    assert answers(third) == 2 * answers(first)[:1]  # though its labels are learnt
     assert worker.counts["learnt"] == 2
+    said(worker, [ask(0, {"a": 1}, y={"bill": False})])
+    assert (worker.counts["contradictions"], worker.counts["learnt"]) == (2, 2)
+
+
+def test_so_many_answers_are_remembered(monkeypatch):
+    monkeypatch.setattr(_waiting, "ANSWERS", 2)
+    worker = Worker(Marlene())
+    first = said(worker, [ask(i, {"a": i % 2}, y={"bill": i % 2 == 0}) for i in range(10)])
+    again = answers(said(worker, [ask(i, {"a": i % 2}) for i in (7, 8, 9)]))
+    assert [answer["model"] for answer in again] == [10, 8, 9]
+    assert again[1:] == answers(first)[8:]
 
 
 def test_waiting_is_bounded_by_number():
@@ -165,17 +177,18 @@ def test_labels_and_features_are_bounded():
     worker = Worker(Marlene(), WorkerSettings(max_labels=2, max_features=3))
     said(worker, [ask(0, {"a": 1, "b": 1}, y={"bill": True, "crash": False})])
     said(worker, [ask(1, {"c": 1, "d": 1}, y={"bill": True}), ask(2, {"c": 1}, y={"login": True})])
-    assert worker.desks[None].blocks.features == 2
     assert worker.counts["dead"] == 1
-    said(worker, [ask(3, {"c": 1}, y={"bill": False})])
-    assert worker.desks[None].blocks.features == 3
+    assert list(worker.desks[None].blocks.learner._space.column) == ["b", "c", "d"]  # the oldest is forgotten
+    fewer = Worker(Marlene(max_features=2), WorkerSettings(max_features=3))
+    said(fewer, [ask(0, {"a": 1, "b": 1, "c": 1}, y={"bill": True})])
+    assert fewer.desks[None].blocks.features == 2
 
 
 def test_ever_new_words_do_not_fill_the_memory():
     worker = Worker(Marlene(base="naive-bayes"), WorkerSettings(max_features=50, max_waiting=10))
     for number in range(300):
         said(worker, [ask(number, {f"new{number}-{i}": 1 for i in range(10)}, y={"bill": number % 2 == 0})])
-    assert worker.desks[None].blocks.features == 50
+    assert 40 <= worker.desks[None].blocks.features <= 50
     assert worker.counts["learnt"] == 300
     assert len(worker.desks[None].waiting.gone) == 10
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 NUMERIC, BINARY = 0, 2
 INPUT, NUMBER = "input", "number"
+NO_KINDS = np.zeros(0, np.int64)
 NAMES: dict[str, int] = {"numeric": NUMERIC, "binary": BINARY}
 NO_BAYES = Bayes(*(np.zeros([0] * axes) for axes in (3, 2, 3, 3, 3, 2, 2, 2, 2, 2, 1))), BayesSettings(0.0, 0.0, False)
 NO_LINEAR = Linear(*(np.zeros([0] * axes) for axes in (2, 2, 1, 1, 1))), LinearSettings(0.0, 0.0, 0.0)
@@ -105,15 +106,44 @@ class InputBank:
         within = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
         return np.asarray(np.repeat(self._first[: len(kinds)], length) + within)
 
+    def inputs_at(self, features: Ints) -> Ints:
+        """Return the inputs of features, in their order."""
+        length = np.maximum(1, self._kinds[features] - 1)
+        within = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
+        return np.asarray(np.repeat(self._first[features], length) + within)
+
     def input_of(self, feature: int, value: int) -> int:
         """Return the input of a value of a nominal feature; 0 has none."""
         return int(self._first[feature]) + value - 1
 
-    def forget(self, slot: int, met: Bools) -> None:  # noqa: ARG002 (banks that add up over inputs need it)
-        """Forget what was learnt of an input; `met`: whether it was among the inputs of each classifier."""
+    def forget(self, slots: Ints, met: Bools) -> None:  # noqa: ARG002 (banks that add up over inputs need it)
+        """Forget what was learnt of inputs; `met`: which were among the inputs of each classifier."""
         for name, axes in self.layout.items():
             if axes[:1] == (INPUT,):
-                getattr(self._arrays, name)[slot] = 0.0
+                getattr(self._arrays, name)[slots] = 0.0
+
+    def keep(self, features: Ints) -> None:
+        """Have only these features, in their order; the inputs of the others were forgotten."""
+        inputs = self.inputs_at(features)
+        numbers = self._scales.numeric[inputs]
+        numbers = numbers[numbers != PRESENCE]
+        kinds, before, taken = self._kinds[features], self._arrays, {INPUT: inputs, NUMBER: numbers}
+        met, seen, *scales = self._scales[1:]
+        seen = np.array([seen[0], met[inputs].sum()])
+        self._kinds, self._first = NO_KINDS, NO_KINDS
+        self._scales = Scales(NO_KINDS, met[:0].copy(), seen, *(array[:0].copy() for array in scales))
+        rooms = self._rooms()
+        self._first, self._kinds = self._append_inputs(kinds), kinds
+        self._scales.met[:] = met[inputs]
+        for mine, theirs in zip(self._scales[3:], scales, strict=True):
+            mine[:] = theirs[numbers]
+        self._arrays = self._new_arrays(rooms, len(self._alive))
+        for name, axes in self.layout.items():
+            mine, theirs = getattr(self._arrays, name), getattr(before, name)
+            if axes and axes[0] in taken:
+                mine[: len(taken[axes[0]])] = theirs[taken[axes[0]]]
+            else:
+                mine[...] = theirs
 
     def take_copies(self) -> None:
         """Have copies of all arrays."""

@@ -12,7 +12,11 @@ from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
 from marlene.kernels.banks.simple import BAYES
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Bools
+    from marlene._common.arrays import Bools, Ints
+
+
+AT_ONCE = 1000
+"""How many inputs are forgotten in one go: it takes memory."""
 
 
 class NaiveBayesBank(InputBank):
@@ -67,14 +71,15 @@ class NaiveBayesBank(InputBank):
             raise MarleneError(f"weighted must be True or False, not {weighted!r}")
         super().__init__(BayesSettings(float(smoothing), float(pseudo_examples), weighted))
 
-    def forget(self, slot: int, met: Bools) -> None:
-        """Forget what was learnt of an input; `met`: whether it was among the inputs of each classifier."""
-        a, bank = self.parameters.smoothing, Bayes(*(array[..., : len(met)] for array in self._arrays))
-        given = bank.present[slot].copy()
-        counted = met & (bank.refreshed > 0.0)
-        log_absent = np.log((bank.examples - given + a) / (bank.examples + 2.0 * a))
-        bank.absent[counted] -= log_absent[counted]
-        bank.inputs[:] -= given
+    def forget(self, slots: Ints, met: Bools) -> None:
+        """Forget what was learnt of inputs; `met`: which were among the inputs of each classifier."""
+        a, bank = self.parameters.smoothing, Bayes(*(array[..., : met.shape[1]] for array in self._arrays))
+        for begin in range(0, len(slots), AT_ONCE):
+            given = bank.present[slots[begin : begin + AT_ONCE]]
+            counted = met[begin : begin + AT_ONCE, None] & (bank.refreshed > 0.0)
+            log_absent = np.log((bank.examples - given + a) / (bank.examples + 2.0 * a))
+            bank.absent[:] -= np.where(counted, log_absent, 0.0).sum(axis=0)
+            bank.inputs[:] -= given.sum(axis=0)
         prior = np.log((bank.weights[1] + 1.0) / (bank.weights[0] + 1.0))
         bank.base[:] = np.where(bank.weights.any(axis=0), prior + bank.absent[1] - bank.absent[0], 0.0)
-        super().forget(slot, met)
+        super().forget(slots, met)

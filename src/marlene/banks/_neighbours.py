@@ -100,6 +100,20 @@ class Neighbours:
         listed = np.arange(there.shape[1]) < sizes[: ring[FILLED], None]
         table[place, : ring[FILLED]] = np.sum(given, axis=1, where=listed & (there % MOST_PLACES == place))
 
+    def keep(self, inputs: Ints, known: int) -> None:
+        """Have only these of so many known inputs, in their order; the others are absent from all examples."""
+        window = self._arrays
+        moved = np.full(max(1, known), -1)
+        moved[inputs] = np.arange(len(inputs))
+        where = moved[window.where]
+        listed = (np.arange(where.shape[1]) < window.sizes[:, None]) & (where >= 0)
+        smaller = window._replace(where=np.zeros_like(window.where), value=np.zeros_like(window.value))
+        sizes = listed.sum(axis=1)
+        place = np.arange(where.shape[1]) < sizes[:, None]
+        smaller.where[place], smaller.value[place] = where[listed], window.value[listed]
+        self._arrays = smaller._replace(sizes=sizes)
+        self._fill_table()
+
     def forget_label(self, label: int) -> None:
         """Forget what is known of a label."""
         self._arrays.truth[:, label] = -1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from river import base
 
-from marlene._common.checks import one_of
+from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.html import MOST_ROWS, card, table
 from marlene.learners.input._examples import as_example
@@ -22,9 +22,9 @@ from marlene.learners.input._strangers import warn_of_strangers
 from marlene.learners.input._values import load_recoding
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 
-    from marlene._common.arrays import Floats, Labels
+    from marlene._common.arrays import Floats, Ints, Labels
     from marlene.kernels.rows import Rows
     from marlene.learners.input._additions import Additions
     from marlene.streams import Feature
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 PLAIN_TRUTH = {bool, np.bool_}
 LARGEST_WEIGHT = 1e9
 """The largest weight of an example. Sums of larger ones would be inexact."""
+SHARE_FORGOTTEN = 1 / 8
+"""The share of `max_features` that is forgotten at once, as it takes time."""
 
 
 class BlockLearner(base.MultiLabelClassifier):
@@ -44,14 +46,21 @@ class BlockLearner(base.MultiLabelClassifier):
 
     features: str | Mapping[Hashable, str]
     absent: str
+    max_labels: int | None
+    max_features: int | None
     _space: FeatureSpace
     _never_false: NeverFalse
     _weighs: ClassVar[bool] = False
     """Whether examples may have other weights than 0 and 1; see `_run_weighted`."""
+    _forgets: ClassVar[bool] = False
+    """Whether features can be forgotten; see `_forget`."""
 
     def _begin(self) -> None:
         """Make what is the same for all learners; their constructors call it."""
         one_of(self.absent, "absent", ABSENT)
+        for name in ("max_labels", "max_features"):
+            if getattr(self, name) is not None:
+                whole_number(getattr(self, name), name, low=1)
         self._space = FeatureSpace(self.features)
         self._never_false = NeverFalse()
 
@@ -121,7 +130,9 @@ class BlockLearner(base.MultiLabelClassifier):
 
         They are the columns of the stream's arrays, by position. Streams share the features of the same name.
         """
-        self._labels(stream)  # refuses sources
+        self._refuse_labels({*self._labels(stream), *labels}, self._labels(stream))
+        known = self._space.column
+        self._refuse_features(self._space.size() + sum(feature.name not in known for feature in features))
         self._warn_of_strangers([feature.name for feature in features], stream)
         self._space.declare(features, stream)
         self._add(stream, labels)
@@ -160,6 +171,9 @@ class BlockLearner(base.MultiLabelClassifier):
             labels, truth = known, np.array([[*y.values()]], np.int8)
         else:
             labels, truth = labels_of_example(known, y, self.absent)
+        self._refuse_labels(labels, known)
+        if self._lacks_room(additions):
+            rows, additions = self._with_room(additions, lambda room: self._space.rows_of_dicts([x], True, room))
         self._admit(stream, additions, labels)
         self._never_false.see(stream, labels, truth, stacklevel=2)
         self._learn_weighted(stream, rows, truth, weights)
@@ -208,6 +222,7 @@ class BlockLearner(base.MultiLabelClassifier):
         rows, truth, _ = self._take(X, Y, 1.0, None)
         probabilities = np.full(truth.shape, 0.5)
         predictions = self._test(rows, truth, probabilities)
+        self._count_features(rows)
         return _without_gaps(probabilities), predictions
 
     def decide_many(self, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
@@ -269,6 +284,41 @@ class BlockLearner(base.MultiLabelClassifier):
             self._run_weighted(stream, rows, truth, weights)
         else:
             self._run(stream, rows, truth, np.zeros((0, 0)))
+        self._count_features(rows)
+
+    def _refuse_labels(self, labels: Collection[Hashable], known: Collection[Hashable]) -> None:
+        """Refuse new labels if there would be too many."""
+        if self.max_labels is not None and len(labels) > max(self.max_labels, len(known)):
+            raise MarleneError(f"more than {self.max_labels} labels: no more are taken")
+
+    def _refuse_features(self, count: int) -> None:
+        """Refuse so many features if that is too many, and none can be left out."""
+        if self.max_features is not None and count > self.max_features:
+            raise MarleneError(f"{count} features, but max_features is {self.max_features}")
+
+    def _count_features(self, rows: Rows) -> None:
+        """Take note of which features were not zero in examples that were learnt."""
+        if self.max_features is not None and self._forgets:
+            self._space.count(rows.indices)
+
+    def _lacks_room(self, additions: Additions) -> bool:
+        return (
+            self.max_features is not None
+            and bool(additions)
+            and self._space.size() + len(additions) > self.max_features
+        )
+
+    def _with_room(self, additions: Additions, made: Callable[[int], tuple[Rows, Additions]]) -> tuple[Rows, Additions]:
+        """Forget features, if possible, to make room for new ones; return rows without what finds no room."""
+        most = self.max_features or 0
+        if self._forgets:
+            lacking = self._space.size() + len(additions) - most
+            self._forget(self._space.least_used(max(lacking, int(most * SHARE_FORGOTTEN))))
+        return made(max(0, most - self._space.size()))
+
+    def _forget(self, columns: Ints) -> None:
+        """Forget features."""
+        raise NotImplementedError
 
     def _take(self, X: Any, Y: Any, w: Any, stream: str | None) -> tuple[Rows, Labels, Floats]:  # noqa: ANN401
         """Check a block and add its new features and labels; return it with the weights of its rows."""
@@ -280,6 +330,11 @@ class BlockLearner(base.MultiLabelClassifier):
         if len(truth) != len(rows.starts) - 1:
             raise MarleneError(f"X has {len(rows.starts) - 1} rows, but Y has {len(truth)}")
         weights = self._checked_weights(w, len(truth))
+        self._refuse_labels(labels, known)
+        if self._lacks_room(additions):
+            if not hasattr(X, "columns"):
+                self._refuse_features(self._space.size() + len(additions))
+            rows, additions = self._with_room(additions, lambda room: self._space.rows(X, stream, True, room))
         self._admit(stream, additions, labels, stacklevel=4)
         self._never_false.see(stream, labels, truth, stacklevel=3)
         return rows, truth, weights

@@ -33,6 +33,7 @@ class Lesson(NamedTuple):
     labels: list[Hashable]
     additions: Additions
     new: bool
+    x: dict[Any, Any]
 
 
 class Blocks:
@@ -42,19 +43,25 @@ class Blocks:
     ----------
     learner
         The learner.
-    max_features, max_labels, max_streams
-        How many features (with the values of nominal ones), labels and sources it may know. Features that come later
-        are left out; messages with labels or sources that come later are refused.
+    max_features, max_labels
+        These parameters of the learner from now on, unless it has lower ones.
+    max_streams
+        How many sources it may know; messages of others are refused.
     """
 
     def __init__(self, learner: Any, max_features: int, max_labels: int, max_streams: int) -> None:  # noqa: ANN401
         if not isinstance(learner, SavedLearner):
             raise MarleneError(f"{type(learner).__name__} cannot be saved, so it cannot serve")
         self.learner = learner
-        self._limits = max_features, max_labels, max_streams
-        space = learner._space.header()  # noqa: SLF001 (learners have no public face for blocks of dictionaries)
-        self.features = len(space["names"]) + sum(map(len, space["codes"]))
+        learner.max_features = min(max_features, learner.max_features or max_features)
+        learner.max_labels = min(max_labels, learner.max_labels or max_labels)
+        self._max_streams = max_streams
         self.streams: set[str] = set()
+
+    @property
+    def features(self) -> int:
+        """How many features there are, and values of nominal ones."""
+        return self.learner._space.size()  # noqa: SLF001 (learners have no public face for blocks of dictionaries)
 
     def labels(self, stream: str | None = None) -> list[Hashable]:
         """Return the labels that are known."""
@@ -81,21 +88,32 @@ class Blocks:
         """
         with _refusing():
             made = (row, Additions(learning=True)) if row is not None else self._made(x)
-            return self._lesson(*made, y, weight, stream)
+            return self._lesson(*made, y, weight, stream, x)
 
     def _made(self, x: dict[Any, Any]) -> tuple[Rows, Additions]:
-        space = self.learner._space  # noqa: SLF001
-        row, additions = space.rows_of_dicts([x], learning=True)
-        if additions and self.features + _size(additions) > self._limits[0]:
-            return space.rows_of_dicts([x], learning=False)
+        learner = self.learner
+        row, additions = learner._space.rows_of_dicts([x], learning=True)  # noqa: SLF001
+        if learner._lacks_room(additions) and not learner._forgets:  # noqa: SLF001
+            return self._with_room(x, additions)
         return row, additions
 
-    def _lesson(self, row: Rows, additions: Additions, y: Any, weight: float, stream: str | None) -> Lesson:  # noqa: ANN401
+    def _with_room(self, x: dict[Any, Any], additions: Additions) -> tuple[Rows, Additions]:
+        learner = self.learner
+        return learner._with_room(additions, lambda room: learner._space.rows_of_dicts([x], True, room))  # noqa: SLF001
+
+    def _lesson(
+        self,
+        row: Rows,
+        additions: Additions,
+        y: Any,  # noqa: ANN401
+        weight: float,
+        stream: str | None,
+        x: dict[Any, Any],
+    ) -> Lesson:
         learner = self.learner
         known = self.labels(stream)  # refuses sources
-        _, max_labels, max_streams = self._limits
-        if stream is not None and stream not in self.streams and len(self.streams) >= max_streams:
-            raise MarleneError(f"stream {stream!r}: there are {max_streams} sources already, no more are taken")
+        if stream is not None and stream not in self.streams and len(self.streams) >= self._max_streams:
+            raise MarleneError(f"stream {stream!r}: there are {self._max_streams} sources already, no more are taken")
         if weight != 1.0:
             learner._checked_weights(weight, 1)  # noqa: SLF001
         if y is None:
@@ -104,18 +122,20 @@ class Blocks:
             labels, truth = known, np.array([[*y.values()]], np.int8)
         else:
             labels, truth = labels_of_example(known, y, learner.absent)
-        if len(labels) > max(max_labels, len(known)):
-            raise MarleneError(f"more than {max_labels} labels: no more are taken")
+        learner._refuse_labels(labels, known)  # noqa: SLF001
         new = bool(additions) or len(labels) > len(known) or not known
-        return Lesson(row, truth, weight, stream, labels, additions, new)
+        return Lesson(row, truth, weight, stream, labels, additions, new, x)
 
-    def admit(self, lesson: Lesson) -> None:
-        """Add what an example brings."""
-        self.features += _size(lesson.additions)
+    def admit(self, lesson: Lesson) -> Lesson:
+        """Add what an example brings; return it as it is then, as features may have been forgotten to make room."""
+        if self.learner._lacks_room(lesson.additions):  # noqa: SLF001
+            row, additions = self._with_room(lesson.x, lesson.additions)
+            lesson = lesson._replace(row=row, additions=additions)
         self.learner._admit(lesson.stream, lesson.additions, lesson.labels)  # noqa: SLF001
         self.learner._keep_additions()  # noqa: SLF001
         if lesson.stream is not None:
             self.streams.add(lesson.stream)
+        return lesson
 
     def learn(self, lessons: Sequence[Lesson]) -> None:
         """Learn examples of one stream that bring nothing new."""
@@ -131,6 +151,7 @@ class Blocks:
         probabilities = np.full(truth.shape, 0.5)
         self.learner._never_false.see(None, self.labels(), truth, stacklevel=2)  # noqa: SLF001
         predictions = self.learner._test(rows, truth, probabilities)  # noqa: SLF001
+        self.learner._count_features(rows)  # noqa: SLF001
         return _without_gaps(probabilities), predictions
 
     def decide(self, rows: Sequence[Rows]) -> tuple[Floats, Labels]:
@@ -152,7 +173,3 @@ def _refusing() -> Iterator[None]:
 
 def _stacked(lessons: Sequence[Lesson]) -> tuple[Rows, Labels]:
     return joined([lesson.row for lesson in lessons]), np.concatenate([lesson.truth for lesson in lessons])
-
-
-def _size(additions: Additions) -> int:
-    return len(additions.column) + sum(map(len, additions.values.values()))

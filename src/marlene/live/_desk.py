@@ -100,19 +100,28 @@ class ModelDesk:
             self._evict(name, example, reason, record)
 
     def _ask(self, message: Message, body: bytes, clock: float, record: int) -> None:
-        done = message.id in self.waiting.gone
-        if done:
-            self._counts["duplicates"] += 1
+        if message.id in self.waiting.gone:
+            self._answer_again(message, clock, record)
+            return
         example = WaitingExample(body, clock)
         if message.stream is None:
             self._predict(message, example, record)
-        elif done:
-            return
         else:
             self.blocks.labels(message.stream)  # refuses sources
             self._say_told(record, "waits")
-        if not done:
-            self.waiting.put(message.id, example)
+        self.waiting.put(message.id, example)
+
+    def _answer_again(self, message: Message, clock: float, record: int) -> None:
+        """Answer a request whose example no longer waits: as then, if that is still known; nothing is learnt."""
+        self._counts["duplicates"] += 1
+        self.flush()
+        before = self.waiting.answer(message.id)
+        if before:
+            self._slots.say(Output("answer", before, record))
+        elif message.stream is None:
+            self._predict(message, WaitingExample(b"", clock), record)
+        else:
+            self._say_told(record, "duplicate")
 
     def _ask_again(self, message: Message, record: int) -> None:
         """Answer a request that came before as it was answered then."""
@@ -129,11 +138,8 @@ class ModelDesk:
 
     def _ask_and_label(self, message: Message, clock: float, record: int) -> None:
         if message.id in self.waiting.gone:
-            self._counts["duplicates"] += 1
-            if message.stream is None:
-                self._predict(message, WaitingExample(b"", clock), record)
-            else:
-                self._say_told(record, "duplicate")
+            self._refuse_labels(message.id, checksum(message.y))
+            self._answer_again(message, clock, record)
             return
         example = WaitingExample(
             dumped({"x": message.x, "stream": message.stream}), clock, pieces=(checksum(message.y),)
@@ -200,20 +206,19 @@ class ModelDesk:
     def _learn(self, message: Message, lesson: Lesson, example: WaitingExample, record: int) -> None:
         """Learn an example; its prediction comes first, if it is not made yet."""
         self._settle(message, lesson, example)
-        job = Job(message.id, None, lesson, example)
         last = self._jobs[-1] if self._jobs else None
         if lesson.new:
             self.flush()
             before = len(self.blocks.labels(lesson.stream))
-            self.blocks.admit(lesson)
+            lesson = self.blocks.admit(lesson)
             for label in self.blocks.labels(lesson.stream)[before:]:
                 self._counts["new_labels"] += 1
                 self._say_event({"event": "new label", "label": label, "stream": lesson.stream}, record)
-            self._run([job])
+            self._run([Job(message.id, None, lesson, example)])
         elif last is not None and last.example is example and last.lesson is None and self._is_plain(lesson):
             self._jobs[-1] = last._replace(lesson=lesson)
         else:
-            self._jobs.append(job)
+            self._jobs.append(Job(message.id, None, lesson, example))
         self.learnt += 1
         self._counts["learnt"] += 1
         if self.key is not None and self.key == self._settings.teach and lesson.stream is None:
@@ -231,7 +236,7 @@ class ModelDesk:
             complete = all(label in told for label in lesson.labels)
             example.told = told
         if complete:
-            self.waiting.close(message.id, example.pieces)
+            self.waiting.close(message.id, example, example.pieces)
 
     @staticmethod
     def _is_plain(lesson: Lesson) -> bool:
@@ -249,9 +254,7 @@ class ModelDesk:
             lesson = self.blocks.lesson(asked["x"], None, 1.0, asked.get("stream"))
         except MarleneError:  # other examples have decided since what its features are
             return
-        if lesson.new:
-            self.blocks.admit(lesson)
-        self.blocks.learn([lesson])
+        self.blocks.learn([self.blocks.admit(lesson) if lesson.new else lesson])
         self.learnt += 1
 
     def flush(self) -> None:
@@ -321,9 +324,7 @@ class ModelDesk:
         for body in lessons:
             found = json.loads(body)
             lesson = self.blocks.lesson(found["x"], found["y"], 1.0, stream)
-            if lesson.new:
-                self.blocks.admit(lesson)
-            self.blocks.learn([lesson])
+            self.blocks.learn([self.blocks.admit(lesson) if lesson.new else lesson])
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return everything as a JSON header and named arrays; nothing may be put off."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays
     from marlene.live._messages import Id
 
+Kept = TypeVar("Kept")
 SORTED = json.JSONEncoder(sort_keys=True).encode
 EVICTED = -1
 """Among the checksums of labels: the example went before all of its labels came."""
+ANSWERS = 1000
+"""How many answers are remembered of examples that no longer wait: a request that was under way when its worker was
+killed may come again."""
 
 
 @dataclass(slots=True)
@@ -61,7 +65,8 @@ class WaitingStore:
     Parameters
     ----------
     number
-        The largest number of examples that wait. As many ids are remembered of those that wait no longer.
+        The largest number of examples that wait. As many ids are remembered of those that wait no longer, and the
+        answers of the latest `ANSWERS` of these.
     age
         The longest time they wait, in seconds of the messages' own clock; None: any.
 
@@ -78,6 +83,7 @@ class WaitingStore:
         self._number, self._age = number, age
         self.examples: dict[Id, WaitingExample] = {}
         self.gone: dict[Id, tuple[int, ...]] = {}
+        self._closed: dict[Id, WaitingExample] = {}
 
     def put(self, name: Id, example: WaitingExample) -> None:
         """Add an example."""
@@ -93,16 +99,18 @@ class WaitingStore:
                 reason = "age"
             else:
                 return
-            self.close(name, (*example.pieces, EVICTED))
+            self.close(name, example, (*example.pieces, EVICTED))
             yield name, example, reason
 
-    def close(self, name: Id, pieces: tuple[int, ...]) -> None:
-        """Remove an example; remember its id and the checksums of its labels for as long as there is room."""
+    def close(self, name: Id, example: WaitingExample, pieces: tuple[int, ...]) -> None:
+        """Remove an example; remember its id, the checksums of its labels and its answer while there is room."""
         self.examples.pop(name, None)
-        self.gone.pop(name, None)
-        self.gone[name] = pieces
-        if len(self.gone) > self._number:
-            del self.gone[next(iter(self.gone))]
+        _put_last(self.gone, name, pieces, self._number)
+        _put_last(self._closed, name, example, ANSWERS)
+
+    def answer(self, name: Id) -> bytes:
+        """Return what was answered for an example that no longer waits; nothing if that is not known any more."""
+        return self._closed[name].answer if name in self._closed else b""
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return everything as a JSON header and named arrays."""
@@ -114,9 +122,10 @@ class WaitingStore:
             "told": [example.told for example in found],
             "pieces": [example.pieces for example in found],
             "gone": list(self.gone.items()),
+            "closed": list(self._closed),
         }
         arrays = _packed("bodies", [e.body for e in found]) | _packed("answers", [e.answer for e in found])
-        return header, arrays
+        return header, arrays | _packed("closed", [e.answer for e in self._closed.values()])
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Fill an empty store with what `state` gave."""
@@ -125,6 +134,16 @@ class WaitingStore:
         for name, clock, body, answer, predicted, told, pieces in zip(header["ids"], *columns, *more, strict=True):
             self.examples[name] = WaitingExample(body, float(clock), answer, tuple(predicted), told, tuple(pieces))
         self.gone = {name: tuple(pieces) for name, pieces in header["gone"]}
+        closed = zip(header["closed"], _unpacked("closed", arrays), strict=True) if "closed" in header else ()
+        self._closed = {name: WaitingExample(b"", 0.0, answer) for name, answer in closed}
+
+
+def _put_last(kept: dict[Id, Kept], name: Id, value: Kept, room: int) -> None:
+    """Put a value at the end; if there is too little room, the first one goes."""
+    kept.pop(name, None)
+    kept[name] = value
+    if len(kept) > room:
+        del kept[next(iter(kept))]
 
 
 def _packed(name: str, texts: list[bytes]) -> Arrays:

@@ -157,9 +157,9 @@ class Worker:
 
 
 def _as_json(value: Any) -> Any:  # noqa: ANN401 (anything JSON holds)
-    """Return a value as JSON gives it back: tuples become lists."""
+    """Return a value as JSON gives it back: tuples become lists. A parameter that is None may be one of later years."""
     if isinstance(value, dict):
-        return {name: _as_json(part) for name, part in value.items()}
+        return {name: _as_json(part) for name, part in value.items() if part is not None}
     return [_as_json(part) for part in value] if isinstance(value, list | tuple) else value
 
 

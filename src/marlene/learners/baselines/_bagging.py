@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +78,8 @@ class OnlineBagging(CommitteeLearner):
     features: str | Mapping[Hashable, str] = "auto"
     seed: int = 1
     absent: str = "unknown"
+    max_labels: int | None = field(default=None, kw_only=True)
+    max_features: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         one_of(self.threshold, "threshold", THRESHOLDS)

@@ -96,6 +96,8 @@ class CommitteeLearner(SavedLearner):
     features: str | Mapping[Hashable, str]
     seed: int
     absent: str
+    max_labels: int | None
+    max_features: int | None
 
     def __post_init__(self) -> None:
         if not hasattr(self.transformation, "committee"):

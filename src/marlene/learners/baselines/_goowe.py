@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,6 +96,8 @@ class GOOWE(CommitteeLearner):
     seed: int = 1
     chunk: int | None = None
     absent: str = "unknown"
+    max_labels: int | None = field(default=None, kw_only=True)
+    max_features: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         self._chunk = USUAL_CHUNK if self.chunk is None else whole_number(self.chunk, "chunk", low=1)

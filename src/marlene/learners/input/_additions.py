@@ -24,6 +24,8 @@ class Additions:
     ----------
     learning
         Whether anything may be added; a prediction leaves unknown features and values out.
+    room
+        How many features and values may be added; further ones are left out. None: any number.
     column, kinds
         The column and the kind of every new feature.
     values
@@ -37,6 +39,7 @@ class Additions:
     """
 
     learning: bool
+    room: int | None = None
     column: dict[Hashable, int] = field(default_factory=dict)
     kinds: list[str] = field(default_factory=list)
     values: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -47,6 +50,15 @@ class Additions:
 
     def __bool__(self) -> bool:
         return bool(self.column or self.values or self.encoded)
+
+    def __len__(self) -> int:
+        """Return how many features and values are new."""
+        return len(self.column) + sum(map(len, self.values.values()))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further feature or value may be added."""
+        return self.room is not None and len(self) >= self.room
 
     def doubt(self, name: Hashable, text: str, count: int) -> None:
         """Have a warning ready of a nominal feature, if its latest value looks like text, or if it has too many."""

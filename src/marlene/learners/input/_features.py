@@ -34,13 +34,20 @@ NO_VALUES = (np.zeros(0, np.int64), np.zeros(0))
 class FeatureSpace(KnownFeatures):
     """Columns by name, and how examples become rows of them; parameters as for `KnownFeatures`."""
 
-    def rows(self, X: Any, stream: str | None, learning: bool) -> tuple[Rows, Additions]:  # noqa: ANN401
+    def rows(
+        self,
+        X: Any,  # noqa: ANN401
+        stream: str | None,
+        learning: bool,
+        room: int | None = None,
+    ) -> tuple[Rows, Additions]:
         """Return a frame (columns by name) or a matrix (columns by position) as rows, and what is new in it."""
         if not is_frame(X):
             return self._rows_of_matrix(X, stream, learning)
         names = list(X.columns)
         columns = columns_of_frame(X)
-        return self.rows_of_dicts([dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)], learning)
+        examples = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        return self.rows_of_dicts(examples, learning, room)
 
     def plain_additions(self, example: Mapping[Hashable, Any]) -> Additions | None:
         """Return what is new in an example of plain numbers; None if one of the new ones is missing."""
@@ -55,9 +62,11 @@ class FeatureSpace(KnownFeatures):
                 )
         return None if "nominal" in additions.kinds else additions
 
-    def rows_of_dicts(self, examples: Sequence[Mapping[Hashable, Any]], learning: bool) -> tuple[Rows, Additions]:
-        """Return examples as rows, and what is new in them."""
-        additions = Additions(learning)
+    def rows_of_dicts(
+        self, examples: Sequence[Mapping[Hashable, Any]], learning: bool, room: int | None = None
+    ) -> tuple[Rows, Additions]:
+        """Return examples as rows, and what is new in them; `room` is that of `Additions`."""
+        additions = Additions(learning, room)
         parts = []
         for position, given in enumerate(examples):
             example = given if isinstance(given, dict) else as_example(given)
@@ -126,7 +135,7 @@ class FeatureSpace(KnownFeatures):
         """Write the value of a feature to a row; a new one is of the kind told, or of that of its value."""
         column = self.column.get(name, additions.column.get(name))
         if column is None:
-            if not additions.learning or is_missing(value):
+            if not additions.learning or additions.is_full or is_missing(value):
                 return
             column = additions.column[name] = len(self) + len(additions.column)
             additions.kinds.append(kind or self._wanted_kind(name, _kind_of(value)))
@@ -154,7 +163,7 @@ class FeatureSpace(KnownFeatures):
             text = ABSENT
         new = additions.values.get(column, {})
         code = codes.get(text, new.get(text))
-        if code is None and additions.learning:
+        if code is None and additions.learning and not additions.is_full:
             code = len(codes) + len(new)
             additions.values.setdefault(column, {})[text] = code
             if ABSENT in codes and not self._is_told(name):  # its values are not declared

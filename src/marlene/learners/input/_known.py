@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 KINDS = ("numeric", "binary", "nominal")
 FEWEST_NOMINAL_VALUES = 3
 """A nominal feature may get further values, so banks never hold it as a binary one."""
+NO_COLUMNS = np.zeros(0, np.int64)
 ABSENT = "\0"
 """The value of a nominal feature without declared values in examples that do not mention it; its code is 0."""
 
@@ -74,6 +76,8 @@ class KnownFeatures:
         self._numbers: Ints = np.zeros(0, np.int64)
         self._doubted: set[Hashable] = set()
         self._before: list[tuple[int, int]] = []
+        self._used: Ints = np.zeros(0, np.int64)
+        self._forgotten = 0
         for name, kind in {} if isinstance(kinds, str) else dict(kinds).items():
             if is_encoded(kind):
                 self._encode(name, kind)
@@ -87,6 +91,73 @@ class KnownFeatures:
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    def size(self) -> int:
+        """Return how many features there are, and values of nominal ones."""
+        return len(self) + (sum(map(len, self.codes)) if self._has_nominal else 0)
+
+    def count(self, columns: Ints) -> None:
+        """Take note that examples were learnt in which these columns were not zero."""
+        if len(self._used) < len(self):
+            self._used = appended(self._used, np.zeros(len(self) - len(self._used), np.int64))
+        np.add.at(self._used, columns, 1)
+
+    def least_used(self, most: int) -> Ints:
+        """Return the columns that were counted least, at most so many; of equals the oldest.
+
+        Nominal features stay, and those that matrices name by their position.
+        """
+        stays = np.array([kind == "nominal" for kind in self.kinds], np.bool_)
+        for layout in self.layouts.values():
+            stays[layout] = True
+        if all(name == position for position, name in enumerate(self.column)):
+            stays[:] = True
+        free = np.flatnonzero(~stays)
+        self.count(NO_COLUMNS)
+        return np.sort(free[np.argsort(self._used[free], kind="stable")[:most]])
+
+    def without(self, columns: Ints, most: int) -> Self:
+        """Return a space without these columns, of which `least_used` told.
+
+        After so many as there may be at most were forgotten, counts of the others are halved.
+        """
+        other = copy.copy(self)
+        other._keep(np.setdiff1d(np.arange(len(self)), columns))  # noqa: SLF001 (of the same class)
+        other._fade(len(columns), most)  # noqa: SLF001
+        return other
+
+    def _keep(self, columns: Ints) -> None:
+        """Have only these columns, in new containers."""
+        kept, moved, names = columns.tolist(), np.full(len(self), -1), [*self.column]
+        moved[columns] = np.arange(len(columns))
+        self._numbers, self._used = self._kind_numbers()[columns], self._used[columns]
+        self.column = {names[column]: place for place, column in enumerate(kept)}
+        self.kinds = [self.kinds[column] for column in kept]
+        self.codes = [self.codes[column] for column in kept]
+        self.layouts = {stream: moved[layout] for stream, layout in self.layouts.items()}
+        self.orders = {
+            stream: {int(moved[column]): codes for column, codes in orders.items()}
+            for stream, orders in self.orders.items()
+        }
+        self._declared, self._widened, self._before, self._taken = {}, set(), [], len(kept)
+        encoded, self.encoded, self._encoders = self.encoded, {}, {}
+        for name, kind in encoded.items():
+            self._encode(name, kind)
+
+    def _fade(self, forgotten: int, most: int) -> None:
+        self._forgotten += forgotten
+        if self._forgotten >= most:
+            self._used, self._forgotten = self._used // 2, 0
+
+    def _kind_numbers(self, additions: Additions | None = None) -> Ints:
+        """Return the kind of every column, known or new, as a number."""
+        if len(self._numbers) < len(self):
+            known = [*islice(reversed(self.column.items()), len(self) - len(self._numbers))][::-1]
+            self._numbers = appended(self._numbers, [self._as_number(name, self.kinds[c]) for name, c in known])
+        if additions is None or not additions.kinds:
+            return self._numbers
+        new = zip(additions.column, additions.kinds, strict=True)
+        return np.append(self._numbers, [self._as_number(name, kind) for name, kind in new])
 
     def mark(self) -> Mark:
         """Return how much is known, for `undo`."""
@@ -108,6 +179,7 @@ class KnownFeatures:
                 known.popitem()
         self._numbers = self._numbers[: mark.features]
         self._taken, self._widened = mark.taken, set(mark.widened)
+        self._used = self._used[: mark.features]
         self._has_nominal = "nominal" in self.kinds
 
     def columns_of(self, name: Hashable) -> list[int]:
@@ -148,6 +220,8 @@ class KnownFeatures:
                 [stream, [[column, codes.tolist()] for column, codes in orders.items()]]
                 for stream, orders in self.orders.items()
             ],
+            "used": self._used.tolist(),
+            "forgotten": self._forgotten,
         }
 
     def restore(self, header: Mapping[str, Any]) -> None:
@@ -166,6 +240,9 @@ class KnownFeatures:
                 require(0 <= column < len(self) and self.kinds[column] == "nominal", "the features")
                 require(((codes >= 0) & (codes < len(self.codes[column]))).all(), "the features")
         self._taken = len(self)
+        self._used = np.array(header.get("used", []), np.int64)
+        self._forgotten = int(header.get("forgotten", 0))
+        require(len(self._used) <= len(self) and bool((self._used >= 0).all()), "the features")
 
     def declare(self, features: Sequence[Feature], stream: str | None) -> None:
         """Add the features of a stream; those known already must agree. They are the columns of its matrices.
@@ -247,16 +324,6 @@ class KnownFeatures:
     def reads_plainly(self) -> bool:
         """Tell whether an example of plain numbers is a row as it is: no feature is nominal, text or a date."""
         return not self._has_nominal and not self._encoders
-
-    def _kind_numbers(self, additions: Additions | None = None) -> Ints:
-        """Return the kind of every column, known or new, as a number."""
-        if len(self._numbers) < len(self):
-            known = [*islice(reversed(self.column.items()), len(self) - len(self._numbers))][::-1]
-            self._numbers = appended(self._numbers, [self._as_number(name, self.kinds[c]) for name, c in known])
-        if additions is None or not additions.kinds:
-            return self._numbers
-        new = zip(additions.column, additions.kinds, strict=True)
-        return np.append(self._numbers, [self._as_number(name, kind) for name, kind in new])
 
     def _as_number(self, name: Hashable, kind: str) -> int:
         presence = kind == "binary" and self._wanted_kind(name, "numeric") == "binary"

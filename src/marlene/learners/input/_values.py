@@ -108,6 +108,11 @@ class CommonValues:
         self._kinds = kinds
         self.take(Tally(appended(absent, zeros), appended(seen, zeros), longer))
 
+    def keep(self, features: Ints) -> None:
+        """Have only these features; none of the others is nominal."""
+        self._kinds = self._kinds[features]
+        self.take(Tally(self.tally.absent[features], self.tally.seen[features], self.tally.times))
+
     def take(self, tally: Tally) -> None:
         """Take over what was counted."""
         self.tally = tally

@@ -51,6 +51,10 @@ class BRMarlene(EnsembleLearner):
     absent
         What a known label is of which an example says nothing (absent, None or NaN): "unknown" or "false". A set or
         list of labels that are true says it of all.
+    max_labels
+        The largest number of labels of a stream; an example with a further one is refused.
+    max_features
+        The largest number of features, counting the values of nominal ones; further ones are left out.
 
     Examples
     --------

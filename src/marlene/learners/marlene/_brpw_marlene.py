@@ -49,7 +49,7 @@ class BRPWMarlene(BRMarlene):
 
     Parameters
     ----------
-    base, drift, features, resampling, seed, max_models, absent
+    base, drift, features, resampling, seed, max_models, absent, max_labels, max_features
         As for `BRMarlene`; `max_models` holds for labels and for pairs.
     pairs
         Which pairs are modelled: "all" (the paper); a list of (given label, label); or a number m: each label with the

@@ -18,6 +18,7 @@ from marlene.learners.marlene._desk import RowDesk
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
+    from marlene._common.arrays import Ints
     from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import Block
     from marlene.learners.input._additions import Additions
@@ -88,6 +89,14 @@ class Changes:
         tracker = self.settled()
         tracker.add_features(*self.space.take_changes())
         tracker.add_labels(stream, labels)
+
+    def forget(self, columns: Ints, most: int) -> None:
+        """Forget features, at once or not at all; there may be so many at most."""
+        tracker = self.settled()
+        if len(columns):
+            kept = np.setdiff1d(np.arange(len(self.space)), columns)
+            changed = {"space": self.space.without(columns, most), "_tracker": tracker.with_features(kept)}
+            self.__dict__.update(changed)
 
     def learn(self, stream: str | None, rows: Rows, block: Block) -> None:
         """Learn rows, with what was admitted for them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +77,13 @@ class Marlene(SavedLearner):
         Without effect: here for programs that give all learners one.
     absent
         As for `BRMarlene`.
+    max_labels
+        As for `BRMarlene`.
+    max_features
+        The largest number of features, counting the values of nominal ones. If an example brings further ones, those
+        that were not zero in the fewest examples are forgotten, an eighth of all at once, of equals the oldest. After
+        as many were forgotten as there may be, the counts of the others are halved. Nominal features and the columns
+        of arrays stay.
 
     Examples
     --------
@@ -94,6 +101,7 @@ class Marlene(SavedLearner):
 
     _method = "marlene"
     _weighs = True
+    _forgets = True
     _objects = ("base",)
 
     base: str | InputBank | MixedBank | Sequence[InputBank | Neighbours] = ALL
@@ -102,6 +110,8 @@ class Marlene(SavedLearner):
     objective: str | Mapping[str, float] = "mix"
     seed: int = 1
     absent: str = "unknown"
+    max_labels: int | None = field(default=None, kw_only=True)
+    max_features: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         one_of(self.transfer, "transfer", TRANSFER)
@@ -137,6 +147,9 @@ class Marlene(SavedLearner):
         super()._learn_weighted(stream, rows, truth, weights)
         self._keep_additions()  # of examples without weight nothing else is learnt
 
+    def _forget(self, columns: Ints) -> None:
+        self._changes.forget(columns, self.max_features or 0)
+
     def _keep_additions(self) -> None:
         self._changes.finish()
 
@@ -163,7 +176,13 @@ class Marlene(SavedLearner):
         return found.probabilities, found.predictions
 
     def _learnt_plainly(self, x: Any, y: Any, w: Any, stream: str | None) -> bool:  # noqa: ANN401
-        if stream is not None or type(x) is not dict or type(y) is not dict or type(w) not in NUMBERS:
+        if (
+            stream is not None
+            or self.max_features is not None
+            or type(x) is not dict
+            or type(y) is not dict
+            or type(w) not in NUMBERS
+        ):
             return False
         desk = self._changes.learnt_plainly(x, y, w) if 0.0 < w <= LARGEST_WEIGHT else None
         if desk is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from marlene._common.states import require
+from marlene.kernels.banks.scales import PRESENCE
 from marlene.kernels.tracking import state as layout
 from marlene.kernels.tracking.state import EVENT_WIDTH, KINDS, OWN_PLACE, YOUNG_PLACE, RoomScales
 from marlene.learners.input._values import CommonValues
@@ -324,18 +325,44 @@ class TrackerLayout:
         if self.neighbours:
             self.neighbours.take_copies()
         for feature, value in self.values.decide():
-            self._forget(self.bank.input_of(feature, value))
+            slot = self.bank.input_of(feature, value)  # stands for another value from now on
+            self._forget(np.array([slot]))
+            if self.neighbours:
+                self.neighbours.forget_input(slot)
 
-    def _forget(self, slot: int) -> None:
-        """Forget what was learnt of an input, which stands for another value from now on."""
+    def _forget(self, slots: Ints) -> None:
+        """Let banks and scales forget what was learnt of inputs."""
         scales = self._scales
-        before = scales.met[:, slot].copy()
-        scales.seen[:, 1] -= before
-        scales.met[:, slot] = scales.known[:, slot] = False
+        before = scales.met[:, slots]
+        scales.seen[:, 1] -= before.sum(axis=1)
+        scales.met[:, slots] = scales.known[:, slots] = False
         for bank in self.banks:
-            bank.forget(slot, np.repeat(before, np.diff(self._first)))
+            bank.forget(slots, np.repeat(before.T, np.diff(self._first), axis=1))
+
+    def with_features(self, features: Ints) -> Self:
+        """Return a tracker that has only these features, in copies of all arrays; none of the others is nominal."""
+        other = self.fork()
+        other._keep_features(features)  # noqa: SLF001 (of the same class)
+        return other
+
+    def _keep_features(self, features: Ints) -> None:
+        known, inputs = self.bank.n_inputs, self.bank.inputs_at(features)
+        numbers = self.bank.numeric[inputs]
+        numbers = numbers[numbers != PRESENCE]
+        self._scales = copied(self._scales)
+        for bank in self.banks:
+            bank.take_copies()
+        self._forget(np.setdiff1d(np.arange(known), inputs))
+        for bank in self.banks:
+            bank.keep(features)
+        scales = self._scales
+        self._scales = no_scales(len(scales.met), scales.met.shape[1], scales.mean.shape[1])
+        taken = {name: inputs if name in ("met", "known") else numbers for name in scales._fields}
+        kept = {name: getattr(scales, name)[:, places] for name, places in taken.items() if name != "seen"}
+        put(self._scales, scales._replace(**kept))
+        self.values.keep(features)
         if self.neighbours:
-            self.neighbours.forget_input(slot)
+            self.neighbours.keep(inputs, known)
 
     def room(self) -> dict[str, Any]:
         """Return how many columns there are for labels of the target and of sources, and how long lists may be."""
