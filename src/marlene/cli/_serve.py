@@ -23,6 +23,7 @@ from marlene.live import serve as run_worker
 from marlene.live._http import Http
 from marlene.live._metrics import Metrics
 from marlene.live._open import Route, host_and_port, open_kafka, open_transport
+from marlene.live._serve import BLOCK_SECONDS
 from marlene.live._web import Web
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ def serve(
     max_labels: Annotated[int, typer.Option(min=1, help="Labels of a model.")] = Defaults.max_labels,
     max_features: Annotated[int, typer.Option(min=1, help="Features of a model.")] = Defaults.max_features,
     max_keys: Annotated[int, typer.Option(min=1, help="Models, with --key.")] = Defaults.max_keys,
+    block_seconds: Annotated[
+        float, typer.Option(help="Longest time that a prediction waits for messages taken with it.")
+    ] = BLOCK_SECONDS,
 ) -> None:
     """Answer requests, and learn labels when they arrive, until the input ends or SIGTERM comes."""
     with leaving_at_once():
@@ -91,14 +95,14 @@ def serve(
     stop, watched = Stop(), ServeParts(route, monitor, token_file)
     if route.scheme == "kafka":
         workers = open_kafka(route, lambda: Worker(learner, chosen), often)
-        with stop.listening(), _serving(watched, workers, workers, None) as watch:
-            workers.run(stop, watch)
+        with stop.listening(), _serving(watched, workers, workers, workers) as watch:
+            workers.run(stop, watch, block_seconds)
         return
     checkpoints = Checkpoints(state, **often) if state is not None else None
     try:
         transport = open_transport(route)
         with stop.listening(), _serving(watched, worker, transport, checkpoints) as watch:
-            run_worker(worker, transport, checkpoints, stop, watch)
+            run_worker(worker, transport, checkpoints, stop, watch, block_seconds)
     finally:
         if checkpoints is not None:
             checkpoints.close()
@@ -119,7 +123,7 @@ def _serving(
     watched: ServeParts,
     worker: Worker | KafkaWorkers,
     transport: Transport | KafkaWorkers,
-    checkpoints: Checkpoints | None,
+    checkpoints: Checkpoints | KafkaWorkers | None,
 ) -> Iterator[Watch | None]:
     """Serve requests, health and metrics, as far as they are wanted."""
     route, monitor, token_file = watched

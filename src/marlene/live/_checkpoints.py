@@ -6,11 +6,12 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
@@ -18,6 +19,8 @@ from marlene._common.states import load_state, save_state
 from marlene.live._folders import open_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from marlene._common.arrays import Arrays
     from marlene.live._worker import Worker
 
@@ -33,11 +36,38 @@ class Unfit(MarleneError):  # noqa: N818 (not an error of its own kind to a user
     """A checkpoint that is whole but not for this worker."""
 
 
+class Upload(threading.Thread):
+    """Publishes a file beside the worker; `error` says what went wrong."""
+
+    def __init__(self, publish: Callable[[str], None], name: str) -> None:
+        super().__init__(daemon=True)
+        self._publish, self._file = publish, name
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        """Publish."""
+        try:
+            self._publish(self._file)
+        except Exception as error:  # noqa: BLE001 (whatever an address raises, the worker goes on)
+            self.error = error
+
+
+class Unfinished(NamedTuple):
+    """A checkpoint that is being written: the process, the number of messages, the file, positions, and its upload."""
+
+    pid: int
+    number: int
+    name: str
+    positions: dict[str, Any]
+    upload: Upload | None = None
+
+
 class Checkpoints:
     """The checkpoints of one worker.
 
     The file name is the number of messages taken. Files are written by a forked process, which has a copy of the
-    worker's memory; the worker goes on at once. Where processes cannot be forked, the worker waits.
+    worker's memory; the worker goes on at once. Where processes cannot be forked, the worker waits. A thread uploads
+    what is kept elsewhere.
 
     Parameters
     ----------
@@ -61,7 +91,7 @@ class Checkpoints:
         self._seconds = seconds
         self._every = every
         self._beside = beside and hasattr(os, "fork")
-        self._child: tuple[int, int, str, dict[str, Any]] | None = None
+        self._child: Unfinished | None = None
         self._last = time.monotonic()
         self._number = 0
         self.written_at: float | None = None
@@ -147,23 +177,27 @@ class Checkpoints:
         name = NAME.format(worker.counts["messages"])
         try:
             self._save(worker, name)
+            self._publish(name)
         except OSError as error:
             raise MarleneError(f"{self._folder.name(name)}: {error.strerror or error}") from error
-        self._note(name, worker.counts["messages"], dict(worker.positions))
+        self._note(worker.counts["messages"], dict(worker.positions))
 
     def _save(self, worker: Worker, name: str) -> None:
         header, arrays = worker.state()
         save_state(self._scratch / name, FILE_TYPE, VERSION, header, arrays)
 
-    def _note(self, name: str, number: int, positions: dict[str, Any]) -> None:
-        """Publish a file that is complete; forget the oldest."""
+    def _publish(self, name: str) -> None:
+        """Publish a file that is complete; remove the oldest."""
         if not self._folder.local:
             self._folder.send(self._scratch / name, name)
+        for old in self._names()[: -self._keep]:
+            self._folder.remove(old)
+
+    def _note(self, number: int, positions: dict[str, Any]) -> None:
+        """Take note of a file that is published."""
         self._kept = [*self._kept, positions][-self._keep :]
         self._last, self._number = time.monotonic(), number
         self.written_at, self.written = time.time(), self.written + 1
-        for old in self._names()[: -self._keep]:
-            self._folder.remove(old)
 
     def _fork(self, worker: Worker) -> None:
         number = worker.counts["messages"]
@@ -175,7 +209,7 @@ class Checkpoints:
             pid = os.fork()
         if pid == 0:
             self._in_child(worker, name)
-        self._child = pid, number, name, dict(worker.positions)
+        self._child = Unfinished(pid, number, name, dict(worker.positions))
 
     def _in_child(self, worker: Worker, name: str) -> None:
         """Write the file and end; nothing of the parent's may be touched."""
@@ -193,26 +227,36 @@ class Checkpoints:
             os._exit(code)
 
     def _completed(self, wait: bool) -> dict[str, Any] | None:
-        """Return the positions of the file that was being written, if it is complete now."""
-        if self._child is None:
+        """Return what `offer` returns, if the file that was being written is complete and published now."""
+        child = self._child
+        if child is None:
             return None
-        pid, number, name, positions = self._child
-        ended, status = os.waitpid(pid, 0 if wait else os.WNOHANG)
-        if not ended:
+        upload = child.upload
+        if upload is None:
+            ended, status = os.waitpid(child.pid, 0 if wait else os.WNOHANG)
+            if not ended:
+                return None
+            if status:
+                self._ended(missed=True)
+                return None
+            upload = Upload(self._publish, child.name)
+            self._child = child._replace(upload=upload)
+            upload.start()
+        upload.join(None if wait or self._folder.local else 0.0)
+        if upload.is_alive():
             return None
-        self._child = None
-        self._missed = bool(status)
-        self.failed += self._missed
-        if status:
+        error = upload.error
+        self._ended(missed=error is not None)
+        if error is not None:
+            said = f"{self._folder.name(child.name)}: {getattr(error, 'strerror', None) or error}"
+            warnings.warn(said, UserWarning, stacklevel=2)
             return None
-        try:
-            self._note(name, number, positions)
-        except OSError as error:
-            self._missed = True
-            self.failed += 1
-            warnings.warn(f"{self._folder.name(name)}: {error.strerror or error}", UserWarning, stacklevel=2)
-            return None
+        self._note(child.number, child.positions)
         return self._floor()
+
+    def _ended(self, missed: bool) -> None:
+        self._child, self._missed = None, missed
+        self.failed += missed
 
 
 def read_checkpoint(path: str) -> tuple[dict[str, Any], Arrays]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import collections
 import json
 import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 from marlene._common.errors import MarleneError
 from marlene.live._journal import SOURCE, Journal
 from marlene.live._messages import dumped
-from marlene.live._transport import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
 MOST_WAITING = 10_000
 """More messages than these are not kept waiting: the client is to come again."""
-FIRST_LOT = 8
 Reply = tuple[int, bytes]
 
 
@@ -42,8 +39,7 @@ class Call:
 class Http:
     """The transport of requests. What comes is written to a journal first, in the order in which it is taken.
 
-    Predictions and labels wait in two queues, which have their turn one after the other. As many labels are taken at
-    once as can be learnt in a set time: a prediction waits no longer for them.
+    Predictions and labels wait in two queues, which have their turn one after the other.
 
     Parameters
     ----------
@@ -51,19 +47,16 @@ class Http:
         Where messages are kept until a checkpoint has them.
     outlets
         Where events and unusable messages go.
-    block_seconds
-        The longest time to learn while a prediction may wait.
     """
 
-    def __init__(self, journal: Journal, outlets: Outlets, block_seconds: float = 0.02) -> None:
-        self._journal, self._outlets, self._block = journal, outlets, block_seconds
+    def __init__(self, journal: Journal, outlets: Outlets) -> None:
+        self._journal, self._outlets = journal, outlets
         self._asked: collections.deque[tuple[Call, bytes]] = collections.deque()
         self._told: collections.deque[tuple[Call, bytes]] = collections.deque()
         self._news = threading.Condition()
         self._taken: list[Call] = []
         self._replay: Iterator[Record] | None = None
         self._labels_next = False
-        self._lot, self._began, self._learning = float(FIRST_LOT), 0.0, False
         self.ready = False
 
     def submit(self, bodies: Sequence[bytes], learn: bool, tell: Callable[[list[Reply]], None]) -> bool:
@@ -81,40 +74,35 @@ class Http:
         self._outlets.open(positions)
         self._replay = self._journal.open(positions.get(SOURCE))
 
-    def poll(self, seconds: float) -> Sequence[Record] | None:
+    def poll(self, seconds: float, most: int) -> Sequence[Record] | None:
         """Return the next messages of the journal, then of one of the queues."""
         if self._replay is not None:
-            records = [record for record, _ in zip(self._replay, range(BATCH), strict=False)]
+            records = [record for record, _ in zip(self._replay, range(most), strict=False)]
             if records:
                 return records
             self._replay, self.ready = None, True
         with self._news:
             if not self._asked and not self._told:
                 self._news.wait(seconds)
-            calls, bodies = self._next_lot()
+            calls, bodies = self._next_lot(most)
         if not bodies:
             return []
         self._taken = calls
-        self._began = time.perf_counter()
         return self._journal.write(bodies)
 
-    def _next_lot(self) -> tuple[list[Call], list[bytes]]:
-        self._learning = bool(self._told) and (self._labels_next or not self._asked)
-        queue = self._told if self._learning else self._asked
-        self._labels_next = bool(queue) and not self._learning
-        count = min(len(queue), int(self._lot) if self._learning else BATCH)
-        lot = [queue.popleft() for _ in range(count)]
+    def _next_lot(self, most: int) -> tuple[list[Call], list[bytes]]:
+        learning = bool(self._told) and (self._labels_next or not self._asked)
+        queue = self._told if learning else self._asked
+        self._labels_next = bool(queue) and not learning
+        lot = [queue.popleft() for _ in range(min(len(queue), most))]
         return [call for call, _ in lot], [body for _, body in lot]
 
-    def send(self, outputs: Sequence[Output], records: Sequence[Record]) -> None:
+    def send(self, outputs: Sequence[Output], records: Sequence[Record]) -> None:  # noqa: ARG002
         """Reply to the requests; write events and what else there is to files."""
         self._outlets.write(outputs)
         calls, self._taken = self._taken, []
         if not calls:
             return
-        if self._learning:
-            seconds = max(time.perf_counter() - self._began, 1e-6)
-            self._lot = max(1.0, min(4 * self._lot, BATCH, len(records) * self._block / seconds))
         replies: dict[int, Reply] = {}
         for output in outputs:
             if output.channel == "answer" or (output.channel in {"told", "dead"} and output.record not in replies):

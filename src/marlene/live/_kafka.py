@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
 from marlene.live._messages import Record
-from marlene.live._transport import BATCH
+from marlene.live._serve import BLOCK_SECONDS, Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -83,17 +83,23 @@ class KafkaWorkers:
         self.workers: dict[int, tuple[Worker, Checkpoints]] = {}
         self._committed: dict[int, int] = {}
 
-    def run(self, stop: Stop, watch: Callable[[Sequence[Record], Sequence[Output], float], None] | None = None) -> None:
+    def run(
+        self,
+        stop: Stop,
+        watch: Callable[[Sequence[Record], Sequence[Output], float], None] | None = None,
+        block_seconds: float = BLOCK_SECONDS,
+    ) -> None:
         """Serve until somebody asks for the end; then write checkpoints and leave the group."""
+        pace = Pace(block_seconds)
         try:
             self._producer.init_transactions(SECONDS)
             self._consumer.subscribe(
                 [self._topic], on_assign=self._take_over, on_revoke=self._hand_over, on_lost=self._lose
             )
             while not stop:
-                messages = self._consumer.consume(BATCH, TICK)
+                messages = self._consumer.consume(pace.most, TICK)
                 began = time.perf_counter()
-                records, outputs = self._turn(messages)
+                records, outputs = self._turn(messages, pace)
                 if watch is not None:
                     watch(records, outputs, time.perf_counter() - began)
                 for worker, checkpoints in self.workers.values():
@@ -108,7 +114,7 @@ class KafkaWorkers:
             self.workers = {}
             self._consumer.close()
 
-    def _turn(self, messages: Sequence[Any]) -> tuple[list[Record], list[Output]]:
+    def _turn(self, messages: Sequence[Any], pace: Pace) -> tuple[list[Record], list[Output]]:
         """Take messages, and commit their outputs and positions together."""
         lots: dict[int, list[Record]] = {}
         for message in messages:
@@ -120,7 +126,7 @@ class KafkaWorkers:
             time_of = stamp / 1000 if kind else None
             record = Record(_name(message.partition()), message.offset() + 1, message.value() or b"", time_of)
             lots.setdefault(message.partition(), []).append(record)
-        outputs, ends = [], {}
+        outputs, ends, began = [], {}, time.perf_counter()
         for partition, records in lots.items():
             if partition not in self.workers:
                 continue
@@ -130,6 +136,8 @@ class KafkaWorkers:
             if new:
                 outputs += worker.take(new)
                 ends[partition] = new[-1].position
+        if lots:
+            pace.note(sum(map(len, lots.values())), time.perf_counter() - began)
         if ends:
             self._commit(outputs, ends)
         return [record for records in lots.values() for record in records], outputs
@@ -208,6 +216,29 @@ class KafkaWorkers:
         return {
             f"{number}" if key is None else key: desk for number, worker in found for key, desk in worker.desks.items()
         }
+
+    @property
+    def written_at(self) -> float | None:
+        """Return when the oldest of the latest checkpoints was written; None before the first."""
+        return min((found.written_at for found in self._kept() if found.written_at is not None), default=None)
+
+    @property
+    def written(self) -> int:
+        """Return how many checkpoints of its partitions were written."""
+        return sum(found.written for found in self._kept())
+
+    @property
+    def failed(self) -> int:
+        """Return how many of them could not be written."""
+        return sum(found.failed for found in self._kept())
+
+    @property
+    def longest_pause(self) -> float:
+        """Return the longest time that one of them stopped the workers, in seconds."""
+        return max((found.longest_pause for found in self._kept()), default=0.0)
+
+    def _kept(self) -> list[Checkpoints]:
+        return [checkpoints for _, checkpoints in list(self.workers.values())]
 
     def lag(self) -> int | None:
         """Return how many messages wait to be taken, as far as the client knows."""

@@ -69,16 +69,16 @@ class LineReader:
         else:
             self._offset = position
 
-    def poll(self, seconds: float) -> list[Record] | None:
-        """Return the next lines; None at the end."""
-        lines = self._lines()
+    def poll(self, seconds: float, most: int = BATCH) -> list[Record] | None:
+        """Return the next lines, at most so many; None at the end."""
+        lines = self._lines(most)
         while not lines and not self._ended:
             if not self._readable(seconds):
                 return []
             chunk = os.read(self._fd, CHUNK)
             if chunk:
                 self._rest += chunk
-                lines = self._lines()
+                lines = self._lines(most)
             elif self._follow:
                 time.sleep(min(PAUSE, seconds))
                 return []
@@ -91,9 +91,9 @@ class LineReader:
     def _readable(self, seconds: float) -> bool:
         return self._seekable or bool(select.select([self._fd], [], [], seconds)[0])
 
-    def _lines(self) -> list[Record]:
+    def _lines(self, most: int) -> list[Record]:
         """Return complete lines of what was read; of a line that is too long keep only the beginning."""
-        *lines, rest = self._rest.split(b"\n", BATCH)
+        *lines, rest = self._rest.split(b"\n", most)
         if not lines and len(rest) > self._longest + 1:
             self._skipped += len(rest) - self._longest - 1
             rest = rest[: self._longest + 1]
@@ -200,9 +200,9 @@ class Lines:
         self._reader.open(int(positions.get(self._reader.name, 0)))
         self._outlets.open(positions)
 
-    def poll(self, seconds: float) -> Sequence[Record] | None:
+    def poll(self, seconds: float, most: int) -> Sequence[Record] | None:
         """Return the next lines, but empty ones."""
-        return self._reader.poll(seconds)
+        return self._reader.poll(seconds, most)
 
     def send(self, outputs: Sequence[Output], records: Sequence[Record]) -> None:  # noqa: ARG002
         """Write outputs."""

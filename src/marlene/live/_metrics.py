@@ -39,7 +39,7 @@ class Metrics:
         self,
         worker: Worker | KafkaWorkers,
         transport: Transport | KafkaWorkers,
-        checkpoints: Checkpoints | None = None,
+        checkpoints: Checkpoints | KafkaWorkers | None = None,
         lots: bool = True,
     ) -> None:
         self._prometheus = optional("prometheus_client", "live", "metrics")

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
 from marlene.live._messages import Record
-from marlene.live._transport import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,14 +80,12 @@ class RedisStreams:
         except self._redis.RedisError as error:
             raise MarleneError(f"{self.name}: {error}") from error
 
-    def poll(self, seconds: float) -> Sequence[Record] | None:
+    def poll(self, seconds: float, most: int) -> Sequence[Record] | None:
         """Return the next entries: first those given before, then new ones."""
         start = ">" if self._pending is None else self._pending
         block = None if self._pending is not None else max(1, int(seconds * 1000))
         try:
-            found = self._server.xreadgroup(
-                self._group, self._consumer, {self._stream: start}, count=BATCH, block=block
-            )
+            found = self._server.xreadgroup(self._group, self._consumer, {self._stream: start}, count=most, block=block)
         except (self._redis.ConnectionError, self._redis.TimeoutError) as error:
             self._wait(seconds, error)
             return []

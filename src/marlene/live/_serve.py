@@ -8,7 +8,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from marlene._common.checks import checked
 from marlene._common.errors import MarleneError
+from marlene.live._transport import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +22,41 @@ if TYPE_CHECKING:
 
 TICK = 0.2
 """The longest time without a look at the clock and at signals, in seconds."""
+BLOCK_SECONDS = 0.02
+"""The longest time that a message waits for those that are taken with it."""
+FIRST_LOT = 8
+RELAXATION = 0.8
+"""How much of the time of the slowest messages is remembered from lot to lot."""
+
+
+class Pace:
+    """How many messages are taken together, so that none waits longer for the others than a set time.
+
+    Parameters
+    ----------
+    seconds
+        The time.
+
+    Examples
+    --------
+    >>> pace = Pace(0.02)
+    >>> pace.note(8, seconds=0.08)
+    >>> pace.most
+    2
+    """
+
+    def __init__(self, seconds: float = BLOCK_SECONDS) -> None:
+        self._seconds = checked(seconds, "block_seconds", (float, lambda x: x > 0, "a number above 0"))
+        self._each = self._seconds / FIRST_LOT
+
+    @property
+    def most(self) -> int:
+        """How many messages may be taken together."""
+        return int(max(1, min(BATCH, self._seconds / self._each)))
+
+    def note(self, count: int, seconds: float) -> None:
+        """Take note of how long so many messages took. One slow lot makes the next ones small, which then grow."""
+        self._each = max(seconds / count, RELAXATION * self._each)
 
 
 class Stop:
@@ -52,6 +89,7 @@ def serve(
     checkpoints: Checkpoints | None = None,
     stop: Stop | None = None,
     watch: Callable[[Sequence[Record], Sequence[Output], float], None] | None = None,
+    block_seconds: float = BLOCK_SECONDS,
 ) -> None:
     """Serve until the inputs end or somebody asks for the end; then write a checkpoint.
 
@@ -67,8 +105,10 @@ def serve(
         Who may ask for the end.
     watch
         Called after each lot of messages, also of none: with them, the outputs, and the time in seconds it took.
+    block_seconds
+        How long messages that are taken together may take; a prediction waits no longer for others.
     """
-    stop = Stop() if stop is None else stop
+    stop, pace = Stop() if stop is None else stop, Pace(block_seconds)
     try:
         resumed = checkpoints is not None and checkpoints.resume(worker)
         transport.open(worker.positions)
@@ -76,12 +116,13 @@ def serve(
         if checkpoints is not None and not resumed:
             checkpoints.write(worker)
         while not stop:
-            records = transport.poll(TICK)
+            records = transport.poll(TICK, pace.most)
             if records is None:
                 break
             began, outputs = time.perf_counter(), []
             if records:
                 outputs = worker.take(records)
+                pace.note(len(records), time.perf_counter() - began)
                 transport.send(outputs, records)
                 worker.positions |= transport.positions()
             if watch is not None:

@@ -19,8 +19,8 @@ class Transport(Protocol):
     def open(self, positions: Mapping[str, Any]) -> None:
         """Begin, or go on from the positions in a checkpoint."""
 
-    def poll(self, seconds: float) -> Sequence[Record] | None:
-        """Return the next messages, none if none came within the time, or None at the end of all inputs."""
+    def poll(self, seconds: float, most: int) -> Sequence[Record] | None:
+        """Return the next messages, at most so many, none if none came in time, or None at the end of all inputs."""
 
     def send(self, outputs: Sequence[Output], records: Sequence[Record]) -> None:
         """Take the outputs of messages away; return when they are safe. Waiting here is the only back-pressure."""
