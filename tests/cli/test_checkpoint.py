@@ -108,18 +108,22 @@ def test_a_disk_that_fills_up_leaves_the_old_checkpoint(call, shop, monkeypatch)
 
 
 def test_killed_at_random_and_run_again(tmp_path):
-    """The whole program, killed a while after it has begun to learn, goes on to the outcome of an unbroken run."""
+    """The program, killed a while after it has written a checkpoint, goes on to the outcome of an unbroken run."""
     command = [*COMMAND, "run", "yeast", "--limit", "1500", "--json"]
-    kept = [*command, "--checkpoint", str(tmp_path / "run.npz"), "--every", "30"]
+    file = tmp_path / "run.npz"
+    kept = [*command, "--checkpoint", str(file), "--every", "30"]
     rng = random.Random(5)
     positions = []
     for _ in range(4):
+        before = file.stat().st_mtime_ns if file.exists() else None
         process = subprocess.Popen(
             kept, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
         first = process.stderr.readline()
         positions.append(int(first.split(" on yeast ")[1].split("/")[0]))
-        time.sleep(rng.uniform(0, 0.3))
+        while process.poll() is None and (not file.exists() or file.stat().st_mtime_ns == before):
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.05))
         process.send_signal(signal.SIGKILL)
         process.communicate()
     results = []

@@ -12,6 +12,8 @@ from tests.report.runs import NASTY, result
 
 pytestmark = pytest.mark.browser
 WIDE, NARROW = 1280, 390
+PATIENCE = 300.0
+"""When a page is given up, in seconds; far more than it takes, on any machine."""
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +32,18 @@ def opened(chromium, path, width=WIDE, theme="light"):
     chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     chromium.get_log("performance")
     chromium.get(path.as_uri())
-    for _ in range(600):
-        if chromium.execute_script("return document.documentElement.dataset.ready") == "yes":
-            break
-        time.sleep(0.05)
+    wait_for(chromium, "return document.documentElement.dataset.ready", "yes")
     events = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
     asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
     return asked, chromium.get_log("browser")
+
+
+def wait_for(chromium, script, wanted):
+    """Wait until a script says what is wanted."""
+    deadline = time.monotonic() + PATIENCE
+    while (said := chromium.execute_script(script)) != wanted:
+        assert time.monotonic() < deadline, said
+        time.sleep(0.02)
 
 
 def drawn(chromium):
@@ -83,10 +90,7 @@ def test_the_chooser_shows_another_label(chromium, pages):
             "e.dispatchEvent(new Event('input'))",
             label,
         )
-        for _ in range(200):
-            if chromium.execute_script("return document.documentElement.dataset.chosen") == f"label={label}":
-                break
-            time.sleep(0.02)
+        wait_for(chromium, "return document.documentElement.dataset.chosen", f"label={label}")
         told = chromium.execute_script("return document.querySelector('[data-text=label]').textContent")
         assert told.startswith(f"{label} is true in ")
         seen.add(chromium.execute_script("return document.querySelector('#chart-label-scores svg').outerHTML"))
@@ -103,10 +107,9 @@ def test_the_slider_goes_back_in_time(chromium, pages):
     chromium.execute_script(
         "const e = document.querySelector('input[data-param=point]'); e.value = 0; e.dispatchEvent(new Event('input'))"
     )
-    time.sleep(0.5)
-    after = chromium.execute_script(picture), chromium.execute_script(text)
-    assert after[1] == "128 of 700 examples"
-    assert after[0] != before[0]
+    wait_for(chromium, "return document.documentElement.dataset.chosen", "point=0")
+    assert chromium.execute_script(text) == "128 of 700 examples"
+    assert chromium.execute_script(picture) != before[0]
 
 
 def test_colours_change_with_the_button_and_on_paper(chromium, pages):

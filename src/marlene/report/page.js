@@ -58,11 +58,11 @@
     }
   }
 
-  async function choose(name, value) {
-    tell(name, value);
-    value = params[name] = safe(value);
+  async function choose(name, chosen) {
+    tell(name, chosen);
+    const value = params[name] = safe(chosen);
     await Promise.all(views.filter((one) => one.params.has(name)).map((one) => one.view.signal(name, value).runAsync()));
-    root.dataset.chosen = `${name}=${value}`;
+    root.dataset.chosen = `${name}=${chosen}`;
   }
 
   for (const control of document.querySelectorAll("[data-param]")) {
