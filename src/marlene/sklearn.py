@@ -50,6 +50,8 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Seed of the method's random numbers.
     features
         Kinds of the features, as in `marlene.Marlene`. The keys of a mapping are names of columns, or their positions.
+    max_features
+        The largest number of features, as in `marlene.Marlene`; None: any.
     objective, transfer
         Parameters of `marlene.Marlene`. Here and below, None is the default of the method, and a parameter that the
         method does not have is refused.
@@ -95,6 +97,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seed: int = 1,
         features: str | Mapping[Hashable, str] = "auto",
         *,
+        max_features: int | None = None,
         objective: str | Mapping[str, float] | None = None,
         transfer: str | None = None,
         base: Any = None,  # noqa: ANN401 (a name, or a bank of classifiers)
@@ -120,6 +123,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
         self.seed = seed
         self.features = features
+        self.max_features = max_features
         self.objective = objective
         self.transfer = transfer
         self.base = base

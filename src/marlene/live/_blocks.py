@@ -67,12 +67,18 @@ class Blocks:
         """Return the labels that are known."""
         return self.learner._labels(stream)  # noqa: SLF001
 
-    def row(self, x: dict[Any, Any]) -> tuple[Rows, bool]:
-        """Return an example as a row, and whether that is all of it: what the learner does not know is left out."""
+    def row(self, x: dict[Any, Any], new: bool = False) -> tuple[Rows, bool]:
+        """Return an example as a row, and whether that is all of it: what the learner does not know is left out.
+
+        `new`: it is known already that this is not all of it.
+        """
         with _refusing():
             space = self.learner._space  # noqa: SLF001
-            row, additions = space.rows_of_dicts([x], learning=True)
-            return (space.rows_of_dicts([x], learning=False)[0], False) if additions else (row, True)
+            if not new:
+                row, additions = space.rows_of_dicts([x], learning=True)
+                if not additions:
+                    return row, True
+            return space.rows_of_dicts([x], learning=False)[0], False
 
     def lesson(
         self,

@@ -147,12 +147,15 @@ class ModelDesk:
         weight = 1.0 if message.w is None else message.w
         lesson = self.blocks.lesson(message.x or {}, message.y, weight, message.stream)
         if message.stream is None:
-            self._predict(message, example, record, None if lesson.new else lesson.row)
+            self._predict(message, example, record, lesson)
         self.waiting.put(message.id, example)
         self._learn(message, lesson, example, record)
 
-    def _predict(self, message: Message, example: WaitingExample, record: int, row: Rows | None = None) -> None:
-        made, complete = (row, True) if row is not None else self.blocks.row(message.x or {})
+    def _predict(self, message: Message, example: WaitingExample, record: int, lesson: Lesson | None = None) -> None:
+        if lesson is not None and not lesson.new:
+            made, complete = lesson.row, True
+        else:
+            made, complete = self.blocks.row(message.x or {}, new=lesson is not None and bool(lesson.additions))
         slot = self._slots.reserve()
         job = Job(message.id, made, None, example, complete, message.w, self.learnt, slot, record)
         self._jobs.append(job)
