@@ -69,7 +69,7 @@ def reply(client, address, message):
 
 def main(folder, kills):
     said(worker(), messages(30))  # loads the kernels
-    wanted = [message for message in messages(100_000 // 50) if message.startswith(b'{"id"')]
+    wanted = [message for message in messages(500 + 600 * kills) if message.startswith(b'{"id"')]
     port = free_port()
     killer = Killer(folder, port, kills)
     killer.start()

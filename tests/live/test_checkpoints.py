@@ -81,6 +81,7 @@ def test_a_file_of_an_older_program_is_read(tmp_path):
     mine, whole = (Worker(Marlene(base="naive-bayes"), chosen) for _ in range(2))
     checkpoints = Checkpoints(str(tmp_path))
     assert checkpoints.resume(mine)
+    assert checkpoints.written_at == (tmp_path / "checkpoint-000000000000079.npz").stat().st_mtime
     checkpoints.close()
     said(whole, messages[:79])
     assert mine.counts["learnt"] == whole.counts["learnt"]

@@ -110,7 +110,30 @@ def test_two_runs_side_by_side_have_a_verdict():
     stream = Stream.from_arrays(np.tile([[0.0], [1.0]], (200, 1)), np.tile([[0, 1], [1, 0]], (200, 1)), name="both")
     learnt = prequential(Majority(), stream, method="a")
     same = prequential(Majority(), stream, method="b")
-    assert "no significant difference between a and b" in compare_results([learnt, same]).render()
+    html = compare_results([learnt, replace(same, learn_seconds=9.0, peak_rss_mb=9000.0)]).render()
+    assert "no significant difference between a and b" in html
+    assert "a has the highest G-Mean on 2 of 2 labels. Runs took CPU time between" in html
+    assert "and 9.00 s (b) and peak memory between" in html
+    assert "and 9,000 MB (b)." in html
+
+
+def test_the_true_drifts_of_a_comparison_are_marked():
+    page = compare_results([result(), replace(result(), method="other")])
+    page.render()
+    assert page.tables["drifts_0"]["t"] == [350]
+
+
+def test_one_label_has_a_sentence_of_every_picture():
+    page = run_page(result())
+    page.render()
+    said = page.texts["label"]["naïve ✓"]
+    for part in ("is true in", "its G-Mean is", "It changed", "are off by", "heaviest voter", "most for it"):
+        assert part in said
+    helps = replace(result().history, at=np.array([700]), helps=np.array([[0, 1, 0, 0.02]]), givers=[(None, "a")])
+    assert sentences.of_help(helps, ["a", "b", "c", "d"]) == (
+        "At the end 1 of 4 labels gets help from others: 0.5% of the weight of a label on average. The largest share "
+        "is that of a in b: 2%."
+    )
 
 
 def test_a_folder_without_results_is_refused(tmp_path):

@@ -30,7 +30,10 @@ def inspect_checkpoint(path: str, json: bool) -> bool:
         return True
     console = Console()
     learner = report["learner"]
-    print_plainly(console, f"{path}: a worker with the method {learner['method']}, {len(models)} models")
+    print_plainly(
+        console,
+        f"{path}: a worker with the method {learner['method']}, {len(models)} model{'' if len(models) == 1 else 's'}",
+    )
     for name, value in learner["parameters"].items():
         print_plainly(console, f"  {name}: {value}")
     print_plainly(console, "positions: " + ", ".join(f"{name} at {at}" for name, at in report["positions"].items()))

@@ -76,6 +76,7 @@ def _of_result(result: PrequentialResult) -> Compared:
         predicted=result.cumulative["labels_predicted"],
         true=result.cumulative["labels_true"],
         labels={row["label"]: row["gmean"] for row in result.labels_table()},
+        drifts=sorted({time for times in (result.history.drifts if result.history else {}).values() for time in times}),
     )
 
 

@@ -111,6 +111,7 @@ class Checkpoints:
             with self._folder.fetched(name) as path:
                 try:
                     header, arrays = self._read(path, name)
+                    written_at = path.stat().st_mtime
                 except Unfit:
                     raise
                 except MarleneError as error:
@@ -123,7 +124,7 @@ class Checkpoints:
             except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
                 warnings.warn(f"{self._folder.name(name)}: damaged ({error!r})", UserWarning, stacklevel=2)
                 continue
-            self._number = int(worker.counts["messages"])
+            self._number, self.written_at = int(worker.counts["messages"]), written_at
             self._kept = [dict(worker.positions)]
             return True
         return False

@@ -91,20 +91,29 @@ def bars_over_time(table: str, title: str, examples: int, colour: str, order: li
 
 
 def heat_over_time(table: str, value: str, title: str, examples: int, labels: list[str], most: float) -> Spec:
-    """Return a heat map of labels over time; stronger is more."""
+    """Return a heat map of labels over time; stronger is more, and a line is where there is no value."""
+    cells = {
+        "transform": [{"filter": f"isValid(datum.{value})"}],
+        "mark": {"type": "rect", "color": "var(--heat)", "strokeWidth": 0},
+        "encoding": {
+            "fillOpacity": _strength(value, most),
+            "tooltip": tip(("label", "label", ""), (value, title, ".3f"), ("t2", "up to example", ",d")),
+        },
+    }
+    gaps = {
+        "transform": [{"filter": f"!isValid(datum.{value})"}],
+        "mark": {"type": "rule", "color": "var(--soft)"},
+    }
     return {
         **WIDE,
         "height": STEP * len(labels),
         "data": {"name": table},
-        "transform": [{"filter": f"isValid(datum.{value})"}],
-        "mark": {"type": "rect", "color": "var(--heat)", "strokeWidth": 0},
         "encoding": {
             "x": time_axis() | {"scale": upto(examples)},
             "x2": {"field": "t2"},
             "y": _names("label", labels),
-            "fillOpacity": _strength(value, most),
-            "tooltip": tip(("label", "label", ""), (value, title, ".3f"), ("t2", "up to example", ",d")),
         },
+        "layer": [cells, gaps],
     }
 
 

@@ -47,6 +47,8 @@ class Compared:
         Labels per example.
     labels
         The G-Mean of every label over the stream; may be empty.
+    drifts
+        The examples at which labels are known to drift.
     """
 
     stream: str
@@ -62,6 +64,7 @@ class Compared:
     predicted: float
     true: float
     labels: Mapping[str, float]
+    drifts: Sequence[int] = ()
 
 
 def comparison_page(runs: Sequence[Compared], verdicts: Mapping[str, str], overall: str = "") -> ReportPage:
@@ -79,7 +82,8 @@ def comparison_page(runs: Sequence[Compared], verdicts: Mapping[str, str], overa
     if overall:
         page.section("verdict", "All streams", overall)
     for number, (stream, found) in enumerate(by_stream.items()):
-        page.section(f"stream-{number}", stream, _best(found) + f" {verdicts.get(stream, '')}".rstrip())
+        said = (_best(found), verdicts.get(stream, ""), _said_of_labels(found), _said_of_costs(found))
+        page.section(f"stream-{number}", stream, " ".join(filter(None, said)))
         _score_table(page, found)
         if number < DRAWN:
             _over_time(page, number, found)
@@ -98,6 +102,34 @@ def _best(found: Mapping[str, list[Compared]]) -> str:
     if len(ordered) == 1:
         return f"{said}."
     return f"{said}, followed by {ordered[1]} with {known[ordered[1]]:.3f}."
+
+
+def _said_of_labels(found: Mapping[str, list[Compared]]) -> str:
+    """Say on how many labels each method is best."""
+    means = _label_means(found)
+    labels = [label for label in means if np.isfinite(list(means[label].values())).any()]
+    if len(found) < 2 or not labels:
+        return ""
+    wins = [max(means[label], key=lambda method: np.nan_to_num(means[label][method], nan=-1.0)) for label in labels]
+    ordered = sorted(set(wins), key=lambda method: -wins.count(method))
+    first, *others = ordered
+    said = f"{first} has the highest G-Mean on {wins.count(first)} of {sentences.counted(len(labels), 'label')}"
+    rest = [f"{method} on {wins.count(method)}" for method in others]
+    return f"{said}, {sentences.listed(rest, 4)}." if rest else f"{said}."
+
+
+def _said_of_costs(found: Mapping[str, list[Compared]]) -> str:
+    if len(found) < 2:
+        return ""
+    said = []
+    for name, what, form in (("seconds", "CPU time", "{:.2f} s"), ("memory", "peak memory", "{:,.0f} MB")):
+        means = {method: float(np.mean([getattr(run, name) for run in runs])) for method, runs in found.items()}
+        ends = [
+            f"{form.format(means[method])} ({method})"
+            for method in (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
+        ]
+        said.append(f"{what} between {ends[0]} and {ends[1]}")
+    return f"Runs took {' and '.join(said)}."
 
 
 def _mean(runs: Sequence[Compared], score: str) -> float:
@@ -145,16 +177,25 @@ def _over_time(page: ReportPage, number: int, found: Mapping[str, list[Compared]
     names = "{" + ", ".join(f"'{name}': datum.{score}" for score, name in SCORE_NAMES.items()) + "}"
     spec["params"] = [{"name": param, "value": next(iter(SCORE_NAMES.values()))}]
     spec["transform"] = [{"calculate": f"{names}[{param}]", "as": "value"}]
+    drifts = sorted({int(time) for runs in found.values() for run in runs for time in run.drifts})
+    if drifts:
+        page.tables[f"drifts_{number}"] = {"t": drifts, "says": [f"true drift at example {time:,}" for time in drifts]}
+        spec = charts.with_rules(spec, f"drifts_{number}", dashes=True)
     left = len(found) - len(ordered)
     page.chart(f"lines-{number}", spec, "Over time" + (f", without the {left} lowest" if left else ""))
 
 
+def _label_means(found: Mapping[str, list[Compared]]) -> dict[str, dict[str, float]]:
+    """Return the mean G-Mean of every label and method."""
+    means: dict[str, dict[str, float]] = {}
+    for method, runs in found.items():
+        for label in runs[0].labels:
+            means.setdefault(label, {})[method] = float(np.mean([run.labels.get(label, np.nan) for run in runs]))
+    return means
+
+
 def _labels(page: ReportPage, number: int, found: Mapping[str, list[Compared]]) -> None:
-    rows = [
-        (label, method, float(np.mean([run.labels.get(label, np.nan) for run in runs])))
-        for method, runs in found.items()
-        for label in runs[0].labels
-    ]
+    rows = [(label, method, mean) for label, means in _label_means(found).items() for method, mean in means.items()]
     if not rows:
         return
     labels = list(dict.fromkeys(label for label, _, _ in rows))[: tables.MOST_LABELS]

@@ -105,20 +105,32 @@ class ReportPage:
         """Add HTML, whose names are escaped already."""
         self._html.append(content)
 
-    def table(self, heading: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> None:
-        """Add a table of HTML cells; columns of `numbers` are aligned to the right."""
+    def table(
+        self,
+        heading: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        numbers: Iterable[int] = (),
+        stacked: bool = False,
+    ) -> None:
+        """Add a table of HTML cells; columns of `numbers` are aligned to the right.
+
+        `stacked`: on a narrow screen the cells of a row stand one below the other.
+        """
         right = set(numbers)
 
         def line(cells: Sequence[str], tag: str) -> str:
             made = (
-                f'<{tag} class="number">{cell}</{tag}>' if i in right else f"<{tag}>{cell}</{tag}>"
+                f'<{tag} class="number" data-name="{escape(heading[i])}">{cell}</{tag}>'
+                if i in right
+                else f"<{tag}>{cell}</{tag}>"
                 for i, cell in enumerate(cells)
             )
             return f"<tr>{''.join(made)}</tr>"
 
         body = "".join(line(row, "td") for row in rows)
         head = line([escape(name) for name in heading], "th")
-        self._html.append(f'<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>')
+        kind = "scroll stacked" if stacked else "scroll"
+        self._html.append(f'<div class="{kind}"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>')
 
     def _close(self) -> None:
         if self._sections:

@@ -112,7 +112,7 @@ class _Writer:
 
     def _heat(self, note: str) -> None:
         says = sentences.of_labels(self.rows, self.shown, self._lines)
-        explained = "Stronger is better; a gap is a window without both classes. The most frequent label comes first."
+        explained = "Stronger is better; a line is a window without both classes. The most frequent label comes first."
         self.page.section("labels", "Labels over time", says, f"{explained} {note}".strip())
         self.page.tables["heat"] = tables.label_heat(self.history, self.result.window, self.shown, self.labels)
         spec = charts.heat_over_time("heat", "gmean", "G-Mean", self.result.examples, self.names, 1.0)
@@ -123,7 +123,10 @@ class _Writer:
         page, history, result = self.page, self.history, self.result
         page.section("label", "One label", "Choose a label; everything in this section is about it.")
         page.texts["label"] = {
-            self.labels[q]: sentences.of_label(self.rows[q], history, self._lines[:, q]) for q in self.shown
+            self.labels[q]: sentences.of_label(
+                self.rows[q], history, self._lines[:, q], result.calibration_error(result.labels[q])
+            )
+            for q in self.shown
         }
         page.chooser("label", "Label", self.names)
         page.tables["label_lines"] = tables.label_lines(history, result.window, self.shown, self.labels)
@@ -274,7 +277,7 @@ class _Writer:
                 for example in worst
             ]
             heading = ("example", "surprise", "labels: what is true, its probability", "features")
-            self.page.table(heading, rows, numbers=(0, 1))
+            self.page.table(heading, rows, numbers=(0, 1), stacked=True)
 
     def _told(self, example: dict[str, Any]) -> str:
         parts = []
@@ -295,7 +298,8 @@ def _most(columns: dict[str, Any]) -> int:
 def _values(example: dict[str, Any]) -> str:
     parts = []
     for name, value in example["features"].items():
-        shown = "" if value is True else f" = {value:.4g}" if isinstance(value, float) else f" = {value}"
+        number = f"{value:.4g}" if isinstance(value, float) else str(value)
+        shown = "" if value is True else f"\u00a0=\u00a0{number}"
         parts.append(f'{escape(str(name))}<span class="value">{escape(shown)}</span>')
     more = example.get("more_features", 0)
     return ", ".join(parts) + (f" and {more:,} more" if more else "")

@@ -131,9 +131,21 @@ def of_help(history: History, labels: Sequence[str]) -> str:
     helped = len({label for _, label, _ in others})
     mean = sum(share for share, _, _ in others) / len(labels)
     return (
-        f"At the end {helped} of {counted(len(labels), 'label')} get help from others: {mean:.0%} of the weight of a "
-        f"label on average. The largest share is that of {giver} in {heir}: {share:.0%}."
+        f"At the end {helped} of {counted(len(labels), 'label')} {'gets' if helped == 1 else 'get'} help from others: "
+        f"{percent(mean)} of the weight of a label on average. The largest share is that of {giver} in {heir}: "
+        f"{percent(share)}."
     )
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, small ones with a digit more.
+
+    Examples
+    --------
+    >>> percent(0.123), percent(0.0042)
+    ('12%', '0.4%')
+    """
+    return f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
 
 
 def of_thresholds(history: History, labels: Sequence[str]) -> str:
@@ -218,8 +230,11 @@ def of_worst(worst: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
     return said
 
 
-def of_label(row: dict[str, Any], history: History, line: Floats) -> str:
-    """Say how one label was predicted, when it changed, and who speaks for it."""
+def of_label(row: dict[str, Any], history: History, line: Floats, error: float) -> str:
+    """Say how one label was predicted, when it changed, who votes on it, and what speaks for it.
+
+    `error` is its expected calibration error.
+    """
     label = row["label"]
     first = (
         f"{label} is true in {counted(row['positives'], 'example')} ({row['share']:.2%}) and predicted in "
@@ -236,6 +251,12 @@ def of_label(row: dict[str, Any], history: History, line: Floats) -> str:
         said.append(
             f"It changed {counted(len(changes), 'time')}, last at example {last['time']:,}: {tables.said(last)}."
         )
+    if np.isfinite(error):
+        said.append(f"Its probabilities are off by {error:.1%} on average.")
+    votes = tables.voters(history, [label])
+    if votes["share"]:
+        first_voter = votes["voter"]["names"][votes["voter"]["codes"][0]]
+        said.append(f"The heaviest voter at the end is {first_voter}, with {percent(votes['share'][0])} of the vote.")
     features = history.features.get(label, {})
     for word in ("for", "against"):
         names = list(features.get(word, {}))
