@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from marlene.learners.marlene._tracker import Tracker
 
 
+NEWER = {"streams": ("lent", "searched", "search", "alone")}
+"""Arrays that older files lack: no label searched then."""
+
+
 def tracker_state(tracker: Tracker) -> tuple[dict[str, Any], Arrays]:
     """Return a JSON header and named arrays."""
     header = {
@@ -53,7 +57,7 @@ def restore_tracker(tracker: Tracker, header: Mapping[str, Any], arrays: Mapping
         banks.append(type(bank).from_state(arrays_under(arrays, f"bank{number}."), bank.settings()))
         require(banks[-1].kinds.tolist() == list(kinds), "the kinds of the features")
     tracker.restore(header["streams"], header["room"], banks)
-    parts = {name: restored_tuple(arrays_under(arrays, f"{name}."), like) for name, like in tracker.parts().items()}
+    parts = {name: _restored_part(name, arrays, like) for name, like in tracker.parts().items()}
     _refuse_impossible(parts, tracker)
     tracker.take(parts)
     tracker.values.refuse_impossible()
@@ -67,6 +71,13 @@ def restore_tracker(tracker: Tracker, header: Mapping[str, Any], arrays: Mapping
         places = [(0, event.label), *([(event.giver.stream, event.giver.label)] if event.giver else [])]
         known = all(0 <= s < len(names) and 0 <= q < len(tracker.labels[s]) for s, q in places)
         require(known, "the changes of labels")
+
+
+def _restored_part(name: str, arrays: Mapping[str, Array], like: Any) -> Any:  # noqa: ANN401 (NamedTuples of arrays)
+    found = dict(arrays_under(arrays, f"{name}."))
+    if found.keys().isdisjoint(NEWER.get(name, ())):
+        found |= {newer: getattr(like, newer) for newer in NEWER.get(name, ())}
+    return restored_tuple(found, like)
 
 
 def _refuse_impossible(parts: Mapping[str, Any], tracker: Tracker) -> None:
