@@ -1,11 +1,13 @@
-"""Run the measurements: `python -m benchmarks [NAME]… [--quick] [--write]`."""
+"""Run the measurements: `python -m benchmarks [NAME]… [--quick] [--write] [--against PAGE]`."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from benchmarks import arff, compilation, forest, learners, live, memory, reading, scaling, singly
-from benchmarks._report import README, heading, summary
+from benchmarks import arff, compilation, forest, growth, learners, live, memory, reading, scaling, singly
+from benchmarks._record import as_json, compare, record_beside
+from benchmarks._report import README, heading, summary, surroundings
 
 BENCHMARKS = {
     "arff": arff,
@@ -13,6 +15,7 @@ BENCHMARKS = {
     "memory": memory,
     "forest": forest,
     "scaling": scaling,
+    "growth": growth,
     "learners": learners,
     "singly": singly,
     "live": live,
@@ -24,7 +27,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure CPU time and memory.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(BENCHMARKS)}; all")
     parser.add_argument("--quick", action="store_true", help="fewer examples; the numbers are rough")
-    parser.add_argument("--write", action="store_true", help="write benchmarks/README.md too")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/README.md and README.json too")
+    parser.add_argument("--against", type=Path, metavar="PAGE", help="compare with the run recorded beside this page")
     given = parser.parse_args(arguments)
     unknown = [name for name in given.names if name not in BENCHMARKS]
     if unknown:
@@ -40,8 +44,11 @@ def main(arguments: list[str] | None = None) -> None:
             print(f"\n{table}", flush=True)
     text += f"\n\n{summary(tables)}\n"
     print(f"\n{summary(tables)}")
+    if given.against:
+        print(f"\n{compare(given.against, tables)}")
     if given.write:
         README.write_text(text, encoding="utf-8")
+        record_beside(README).write_text(as_json(surroundings(), tables), encoding="utf-8")
 
 
 if __name__ == "__main__":

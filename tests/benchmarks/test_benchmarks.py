@@ -5,7 +5,21 @@ import json
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import _measure, _report, arff, compilation, forest, learners, live, memory, reading, scaling, singly
+from benchmarks import (
+    _measure,
+    _record,
+    _report,
+    arff,
+    compilation,
+    forest,
+    growth,
+    learners,
+    live,
+    memory,
+    reading,
+    scaling,
+    singly,
+)
 from benchmarks._measure import Bound, Table
 from marlene.streams import load
 
@@ -211,3 +225,38 @@ def test_the_program_refuses(stub, capsys, arguments):
     assert ended.value.code == 2
     assert "python -m benchmarks: error: " in capsys.readouterr().err
     assert not stub.exists()
+
+
+def test_growth(tmp_path):
+    over_time, features, non_zeros, labels = made = list(growth.tables(quick=True))
+    for table in made:
+        check(table, n_rows=2, n_bounds=1)
+    assert [row[0] for row in over_time.rows] == [1000, 2000]
+    assert [row[0] for row in features.rows] == [1000, 10_000]
+    assert [row[0] for row in non_zeros.rows] == [5, 10]
+    assert [row[0] for row in labels.rows] == [10, 30]
+    growth.draw(made, tmp_path / "growth.png")
+    assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_is_compared_with_a_recorded_one(stub, capsys):
+    program.main(["--write"])
+    recorded = json.loads(stub.with_suffix(".json").read_text(encoding="utf-8"))
+    assert [table["title"] for table in recorded["tables"]] == ["One"]
+    capsys.readouterr()
+    program.main(["--against", str(stub)])
+    assert "; 0 moved" in capsys.readouterr().out
+    before = [Table("Title", "…", ("what", "s", "n"), [("a", 1.0, 3), ("b", 2.0, 3)])]
+    stub.with_suffix(".json").write_text(_record.as_json((), before), encoding="utf-8")
+    now = [Table("Title", "…", ("what", "s", "n"), [("a", 1.5, 3), ("b", 2.1, 3), ("c", 1.0, 3)])]
+    lines = _record.compare(stub, now).splitlines()
+    assert lines[2] == "2 numbers are recorded in README.json; 1 moved by 10.0 % or more."
+    assert [cell.strip() for cell in lines[-1].split("|")[1:-1]] == ["Title", "a, 3", "s", "1.00", "1.50", "1.50"]
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"tables": 3}'])
+def test_what_is_no_recorded_run_is_refused(stub, content):
+    if content is not None:
+        stub.with_suffix(".json").write_text(content, encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"README\.json: not a recorded run"):
+        _record.compare(stub, [])
