@@ -21,6 +21,7 @@ import numba
 from numba.core import caching
 
 from marlene._common.files import user_cache
+from marlene.kernels.linking import KernelCompiler, PartCompiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # C never calls them
 # Without _nrt a function does not count references, which takes half of the time of a kernel over many arrays. It
 # borrows its arrays: it may neither make an array nor return one to a function that counts.
-FOR_KERNELS_ONLY: dict[str, Any] = {"no_cpython_wrapper": True, "_nrt": False}
+FOR_KERNELS_ONLY: dict[str, Any] = {"no_cpython_wrapper": True, "_nrt": False, "pipeline_class": PartCompiler}
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -141,7 +142,7 @@ def kernel(function: Function, counting: bool = True) -> Function:
     3.0
     """
     options = OPTIONS if counting else {**OPTIONS, "_nrt": False}
-    compiled: Any = numba.njit(**options)(function)
+    compiled: Any = numba.njit(**options, pipeline_class=KernelCompiler)(function)
     if cache_folder() is not None and Path(__file__).parent in Path(function.__code__.co_filename).parents:
         # What njit(cache=True) does, with our class.
         compiled._cache = _Cache(compiled.py_func)  # type: ignore[no-untyped-call]  # noqa: SLF001
