@@ -1,19 +1,26 @@
 """Learners for multi-label streams."""
 
-from marlene.learners._methods import METHODS, Method, create
-from marlene.learners.baselines._bagging import ADWINBagging, OnlineBagging
-from marlene.learners.baselines._binary_relevance import BinaryRelevance
-from marlene.learners.baselines._chain import ClassifierChain
-from marlene.learners.baselines._goowe import GOOWE
-from marlene.learners.baselines._guess import Guess
-from marlene.learners.baselines._majority import Majority
-from marlene.learners.baselines._multi_target import MultiTargetTree
-from marlene.learners.baselines._pruned_sets import PrunedSets
-from marlene.learners.baselines._relevance import BinaryRelevanceTrees
-from marlene.learners.marlene._br_marlene import BRMarlene, BRResampled
-from marlene.learners.marlene._brpw_marlene import BRPWMarlene
-from marlene.learners.marlene._decisions import Decisions
-from marlene.learners.marlene._marlene import Marlene
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from marlene._common.lazy import lazily
+
+if TYPE_CHECKING:
+    from marlene.learners._methods import METHODS, Method, create
+    from marlene.learners.baselines._bagging import ADWINBagging, OnlineBagging
+    from marlene.learners.baselines._binary_relevance import BinaryRelevance
+    from marlene.learners.baselines._chain import ClassifierChain
+    from marlene.learners.baselines._goowe import GOOWE
+    from marlene.learners.baselines._guess import Guess
+    from marlene.learners.baselines._majority import Majority
+    from marlene.learners.baselines._multi_target import MultiTargetTree
+    from marlene.learners.baselines._pruned_sets import PrunedSets
+    from marlene.learners.baselines._relevance import BinaryRelevanceTrees
+    from marlene.learners.marlene._br_marlene import BRMarlene, BRResampled
+    from marlene.learners.marlene._brpw_marlene import BRPWMarlene
+    from marlene.learners.marlene._decisions import Decisions
+    from marlene.learners.marlene._marlene import Marlene
 
 __all__ = [
     "GOOWE",
@@ -35,3 +42,23 @@ __all__ = [
     "PrunedSets",
     "create",
 ]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "_methods": ("METHODS", "Method", "create"),
+        "baselines._bagging": ("ADWINBagging", "OnlineBagging"),
+        "baselines._binary_relevance": ("BinaryRelevance",),
+        "baselines._chain": ("ClassifierChain",),
+        "baselines._goowe": ("GOOWE",),
+        "baselines._guess": ("Guess",),
+        "baselines._majority": ("Majority",),
+        "baselines._multi_target": ("MultiTargetTree",),
+        "baselines._pruned_sets": ("PrunedSets",),
+        "baselines._relevance": ("BinaryRelevanceTrees",),
+        "marlene._br_marlene": ("BRMarlene", "BRResampled"),
+        "marlene._brpw_marlene": ("BRPWMarlene",),
+        "marlene._decisions": ("Decisions",),
+        "marlene._marlene": ("Marlene",),
+    },
+)

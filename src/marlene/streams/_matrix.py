@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from marlene._common.arrays import as_floats
 from marlene._common.errors import MarleneError
+from marlene._common.lazy import Later
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats
     from marlene.streams._stream import Kind
 
 Matrix: TypeAlias = "Floats | sp.csr_array"
+
+sp: Any = Later("scipy.sparse")
 
 
 def dense(X: Matrix) -> Floats:

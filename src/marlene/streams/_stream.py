@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.html import MOST_ROWS, card, table
 from marlene._common.labels import UNKNOWN, as_labels
+from marlene._common.lazy import Later
 from marlene.streams._labels import DROPPED, matching_columns
 from marlene.streams._matrix import as_matrix, dense, inferred_kinds
 from marlene.streams.archives import halves
@@ -30,6 +30,8 @@ FeatureKinds: TypeAlias = "str | Mapping[str, str]"
 """A kind for all features, or kinds of single features by name; see `Stream.with_kinds`."""
 Drifts: TypeAlias = "Mapping[str, tuple[int, ...]]"
 """For every label the numbers (from 0) of the examples with which a new concept begins."""
+
+sp: Any = Later("scipy.sparse")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
+from marlene._common.lazy import Later
 from marlene._common.states import require
 from marlene.kernels.rows import Rows
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from marlene._common.arrays import Array, Floats, Ints
+
+sp: Any = Later("scipy.sparse")
 
 
 def arranged(matrix: Any, layout: Ints, n_columns: int) -> Any:  # noqa: ANN401 (a CSR array)
