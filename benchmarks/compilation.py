@@ -1,9 +1,10 @@
-"""What compiling all kernels costs once, and loading them costs in every later process."""
+"""What the first prediction costs, compiling all kernels once, and loading them in every later process."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -11,17 +12,23 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import marlene
 from benchmarks._load_kernels import PARTS
 from benchmarks._measure import Bound, Table, progress
+from marlene.kernels.compile import baseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 PROGRAM = Path(__file__).with_name("_load_kernels.py")
+FIRST = Path(__file__).with_name("_first_prediction.py")
 ROUNDS = 3
 ENGINE = ("forest", "detectors", "scores")
 COLD_SECONDS = 40
 WARM_SECONDS = 1
+FIRST_SECONDS = 8
+CARRIED_SECONDS = 2
+IMPORT_SECONDS = 0.5
 
 
 def loaded(parts: Sequence[str], cache: str) -> dict[str, Any]:
@@ -30,6 +37,48 @@ def loaded(parts: Sequence[str], cache: str) -> dict[str, Any]:
     environment = os.environ | {"MARLENE_CACHE": cache}
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     return dict(json.loads(done.stdout))
+
+
+def first(cache: Path, package: Path, **variables: str) -> dict[str, Any]:
+    """Return what the first prediction took in a process of its own, with a package and a cache."""
+    environment = os.environ | {"MARLENE_CACHE": str(cache), "PYTHONPATH": str(package.parent)} | variables
+    done = subprocess.run([sys.executable, str(FIRST)], env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    return dict(json.loads(done.stdout))
+
+
+def first_table(folder: Path, rounds: int) -> Table:
+    """Measure the first prediction: with nothing compiled, with a cache, with kernels that the package carries."""
+    progress("the first prediction, with nothing compiled")
+    plain, wanted = Path(marlene.__file__).parent, baseline()
+    cold = first(folder / "cache", plain)
+    warm = [first(folder / "cache", plain) for _ in range(rounds)]
+    least, imports = min(run["all"] for run in warm), min(run["import"] for run in warm)
+    rows = [("first, nothing compiled", cold["import"], cold["all"], ", ".join(sorted(cold["kernels"])))]
+    rows += [(f"of it compiling `{name}`", 0.0, seconds, "") for name, seconds in sorted(cold["kernels"].items())]
+    rows.append(("later ones, kernels in the cache", imports, least, ""))
+    bounds = [
+        Bound("first prediction, nothing compiled", cold["all"], FIRST_SECONDS, "CPU s"),
+        Bound("import of the package with a learner", imports, IMPORT_SECONDS, "CPU s"),
+    ]
+    if wanted is not None:
+        progress("the first prediction, with kernels that the package carries")
+        package = folder / "package" / "marlene"
+        shutil.copytree(plain, package, ignore=shutil.ignore_patterns("__pycache__", "compiled"))
+        first(folder / "baseline", package, NUMBA_CPU_NAME=wanted.name, NUMBA_CPU_FEATURES="")
+        (folder / "baseline" / "kernels").rename(package / "kernels" / "compiled")
+        carried = [first(folder / "empty", package) for _ in range(rounds)]
+        best = min(carried, key=lambda run: float(run["all"]))
+        rows.append(("first, kernels from a wheel", best["import"], best["all"], ", ".join(best["kernels"])))
+        bounds.append(Bound("first prediction with kernels from a wheel", best["all"], CARRIED_SECONDS, "CPU s"))
+    method = (
+        "A process imports the package, learns one example with `Marlene` and predicts it. All is counted from the "
+        "start of the process, imports included. With nothing compiled: one run; else the least of "
+        f"{rounds}. Kernels from a wheel (`tools/wheel.py`) are compiled for {wanted and wanted.name}; the cache is "
+        "empty."
+    )
+    return Table(
+        "The first prediction", method, ("prediction", "CPU s of import", "CPU s", "compiled"), [*rows], bounds
+    )
 
 
 def cold_table(parts: Sequence[str], cache: str) -> Table:
@@ -73,6 +122,9 @@ def warm_table(parts: Sequence[str], cache: str, rounds: int) -> Table:
 
 def tables(*, quick: bool = False) -> Iterator[Table]:
     parts = ["detectors"] if quick else [*PARTS]
+    if not quick:
+        with tempfile.TemporaryDirectory() as folder:
+            yield first_table(Path(folder), ROUNDS)
     with tempfile.TemporaryDirectory() as cache:
         yield cold_table(parts, cache)
         yield warm_table(parts, cache, 1 if quick else ROUNDS)

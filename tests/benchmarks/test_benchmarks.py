@@ -178,6 +178,22 @@ def test_compilation():
     assert warm.rows[0][-1] == 0
 
 
+FIRST = """
+import json, os, pathlib
+pathlib.Path(os.environ["MARLENE_CACHE"], "kernels").mkdir(parents=True, exist_ok=True)
+print(json.dumps({"import": 0.25, "all": 0.5, "kernels": {"one": 0.125} if "NUMBA_CPU_NAME" in os.environ else {}}))
+"""
+
+
+def test_first_prediction(tmp_path, monkeypatch):
+    (tmp_path / "first.py").write_text(FIRST)
+    monkeypatch.setattr(compilation, "FIRST", tmp_path / "first.py")
+    table = compilation.first_table(tmp_path, 2)
+    check(table, n_rows=3, n_bounds=3)
+    assert [row[1:] for row in table.rows] == [(0.25, 0.5, "")] * 3
+    assert (tmp_path / "package" / "marlene" / "kernels" / "compiled").is_dir()
+
+
 def test_without_data_one_line_says_so(monkeypatch):
     monkeypatch.delenv(_measure.DATA, raising=False)
     for table in (*arff.tables(quick=True), forest.slashdot(limit=5)):

@@ -3,6 +3,10 @@
 Numba's own cache checks only the file of a function and does not notice an edited callee in another file. Here the
 cache folder is named after a hash of *all* kernel sources, so that an edit anywhere compiles every kernel again.
 Folders of other sources are kept: other checkouts of the package may use them.
+
+A wheel may carry kernels that were compiled for a baseline of processors (`tools/wheel.py`). They are used where they
+fit. Like the files of the cache they are pickles that Numba loads. They are part of the installed package, and as
+trustworthy as its code.
 """
 
 from __future__ import annotations
@@ -11,14 +15,17 @@ import contextlib
 import functools
 import hashlib
 import os
-import sys
+import platform
 import tempfile
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numba
+from llvmlite import binding  # type: ignore[import-untyped]
 from numba.core import caching
+from numba.core import config as untyped_config
+from numba.core import types as untyped_types
 
 from marlene._common.files import user_cache
 from marlene.kernels.linking import KernelCompiler, PartCompiler
@@ -26,6 +33,8 @@ from marlene.kernels.linking import KernelCompiler, PartCompiler
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+config: Any = untyped_config
+types: Any = untyped_types
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # C never calls them
 # Without _nrt a function does not count references, which takes half of the time of a kernel over many arrays. It
 # borrows its arrays: it may neither make an array nor return one to a function that counts.
@@ -65,6 +74,34 @@ def cache_folder() -> Path | None:
     return folder
 
 
+class Baseline(NamedTuple):
+    """The processors that kernels in a wheel are compiled for, as LLVM names them."""
+
+    name: str
+    features: tuple[str, ...]
+    """What a processor must have to run them."""
+
+
+V3 = "avx avx2 bmi bmi2 cx16 f16c fma lzcnt movbe popcnt sahf sse3 sse4.1 sse4.2 ssse3 xsave"
+BASELINES = {"x86_64": Baseline("x86-64-v3", tuple(V3.split())), "aarch64": Baseline("generic", ())}
+BASELINES |= {"AMD64": BASELINES["x86_64"], "arm64": BASELINES["aarch64"]}  # the same elsewhere
+
+
+def baseline() -> Baseline | None:
+    """Return what kernels in a wheel for a machine like this one are compiled for; None: there are none."""
+    return BASELINES.get(platform.machine())
+
+
+@functools.cache
+def carried_folder() -> Path | None:
+    """Return the folder of compiled kernels that came with the package, if they fit its sources and the processor."""
+    folder, wanted = Path(__file__).parent / "compiled" / sources_hash(), baseline()
+    if wanted is None or not folder.is_dir() or config.CPU_NAME or config.CPU_FEATURES:
+        return None
+    found = binding.get_host_cpu_features() if wanted.features else {}
+    return folder if all(found.get(feature, False) for feature in wanted.features) else None
+
+
 class _Locator(caching._CacheLocator):  # noqa: SLF001 (numba offers no public class)
     """Puts the files of every kernel into `cache_folder`, under its qualified name."""
 
@@ -88,23 +125,33 @@ class _Locator(caching._CacheLocator):  # noqa: SLF001 (numba offers no public c
         return cls(py_func)
 
 
+class _CarriedLocator(_Locator):
+    """Finds the files of every kernel in `carried_folder`."""
+
+    def get_cache_path(self) -> str:
+        return str(carried_folder())
+
+
 class _CacheFiles(caching.CompileResultCacheImpl):
     _locator_classes: list[Any] = [_Locator]  # noqa: RUF012 (numba declares it so)
 
 
-class _Cache(caching.FunctionCache):
+class _CarriedFiles(caching.CompileResultCacheImpl):
+    _locator_classes: list[Any] = [_CarriedLocator]  # noqa: RUF012
+
+
+class _Kept(caching.FunctionCache):
+    """What was compiled on this machine."""
+
     _impl_class = _CacheFiles
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401 (numba's own types)
         try:
-            found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception:  # noqa: BLE001 (a damaged cache file may raise anything; compiling anew mends it)
-            found = None
             with contextlib.suppress(OSError):  # a damaged index would be read again, and refused, when saving
                 self.flush()  # type: ignore[no-untyped-call]
-        if found is None:
-            _announce()
-        return found
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401
         try:
@@ -113,15 +160,66 @@ class _Cache(caching.FunctionCache):
             _warn_not_kept(error.strerror or str(error))
 
 
+class _Carried(caching.FunctionCache):
+    """What came with the package."""
+
+    _impl_class = _CarriedFiles
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401
+        with contextlib.suppress(Exception):  # files that are damaged or cannot be read are as good as none
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        return None
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:  # noqa: ANN401
+        """Return the key of the same code for the baseline."""
+        found, (triple, _, _), code = super()._index_key(sig, codegen)  # type: ignore[no-untyped-call]
+        wanted = baseline()
+        return found, (triple, wanted and wanted.name, ""), code
+
+
+class _Cache(caching._Cache):  # noqa: SLF001
+    """The compiled forms of one kernel: those that came with the package, or else those made here.
+
+    No folder is made and nothing is complained of as long as the former will do.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def _carried(self) -> _Carried | None:
+        return _Carried(self._function) if carried_folder() is not None else None  # type: ignore[no-untyped-call]
+
+    @functools.cached_property
+    def _kept(self) -> _Kept | None:
+        return _Kept(self._function) if cache_folder() is not None else None  # type: ignore[no-untyped-call]
+
+    @property
+    def cache_path(self) -> str | None:
+        folder = carried_folder() or cache_folder()
+        return None if folder is None else str(folder)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401
+        found = self._carried and self._carried.load_overload(sig, target_context)
+        return found or (self._kept and self._kept.load_overload(sig, target_context))
+
+    def save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401
+        if self._kept is not None:
+            self._kept.save_overload(sig, data)
+
+    def enable(self) -> None:
+        """Do nothing: it always is."""
+
+    def disable(self) -> None:
+        """Do nothing: nobody asks for it."""
+
+    def flush(self) -> None:
+        """Do nothing: nobody asks for it."""
+
+
 @functools.cache
 def _warn_not_kept(reason: str) -> None:
     warnings.warn(f"compiled kernels are not kept: {reason}", RuntimeWarning, stacklevel=2)
-
-
-@functools.cache
-def _announce() -> None:
-    if sys.stderr.isatty():
-        print("compiling kernels, first run only", file=sys.stderr, flush=True)
 
 
 def kernel(function: Function, counting: bool = True) -> Function:
@@ -143,9 +241,8 @@ def kernel(function: Function, counting: bool = True) -> Function:
     """
     options = OPTIONS if counting else {**OPTIONS, "_nrt": False}
     compiled: Any = numba.njit(**options, pipeline_class=KernelCompiler)(function)
-    if cache_folder() is not None and Path(__file__).parent in Path(function.__code__.co_filename).parents:
-        # What njit(cache=True) does, with our class.
-        compiled._cache = _Cache(compiled.py_func)  # type: ignore[no-untyped-call]  # noqa: SLF001
+    if Path(__file__).parent in Path(function.__code__.co_filename).parents:
+        compiled._cache = _Cache(compiled.py_func)  # noqa: SLF001 (what njit(cache=True) does, with our class)
     return cast("Function", compiled)
 
 
@@ -154,13 +251,24 @@ def borrower(function: Function) -> Function:
     return kernel(function, counting=False)
 
 
+def _once_for_all_constants(compiled: Any) -> Any:  # noqa: ANN401 (numba's dispatcher)
+    """Let a call with a constant take the same code as any other; Numba compiles a function for each constant."""
+    resolve = compiled.get_call_template
+
+    def resolved(args: Any, keywords: Any) -> Any:  # noqa: ANN401 (numba's own types)
+        return resolve([types.unliteral(arg) for arg in args], {k: types.unliteral(v) for k, v in keywords.items()})
+
+    compiled.get_call_template = resolved
+    return compiled
+
+
 def subkernel(function: Function) -> Function:
     """Compile a function that only kernels call; the cache keeps it as part of them.
 
     It has no entry from Python, which for many arrays takes longer to compile than the rest. It may neither make an
     array nor return one to a `kernel`.
     """
-    return cast("Function", numba.njit(**OPTIONS, **FOR_KERNELS_ONLY)(function))
+    return cast("Function", _once_for_all_constants(numba.njit(**OPTIONS, **FOR_KERNELS_ONLY)(function)))
 
 
 def inlined(function: Function) -> Function:
@@ -168,4 +276,5 @@ def inlined(function: Function) -> Function:
 
     A call that is not inlined copies the descriptors of all its arrays.
     """
-    return cast("Function", numba.njit(**OPTIONS, **FOR_KERNELS_ONLY, forceinline=True)(function))
+    compiled = numba.njit(**OPTIONS, **FOR_KERNELS_ONLY, forceinline=True)(function)
+    return cast("Function", _once_for_all_constants(compiled))

@@ -18,7 +18,8 @@ from numba import types
 from numba.core import cgutils as untyped_utilities
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, lower_getattr_generic, models, register_model
-from numba.np import arrayobj as untyped_arrays
+
+from marlene._common.lazy import Later
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
             ...
 
 
-arrayobj: Any = untyped_arrays
+arrayobj: Any = Later("numba.np.arrayobj")
 cgutils: Any = untyped_utilities
 
 
@@ -105,7 +106,7 @@ def _words(kind: Any) -> int:  # noqa: ANN401 (a type of the compiler)
     return sum(1 if dtype is None else 1 + axes for dtype, axes in _expected(kind))
 
 
-class HeldBundle(types.Type):  # type: ignore[no-any-unimported, misc]
+class HeldBundle(types.Type):
     """The compiler's type of a pointer to where the words of a bundle begin."""
 
     def __init__(self, bundle: type) -> None:
@@ -123,23 +124,23 @@ class HeldBundle(types.Type):  # type: ignore[no-any-unimported, misc]
 
 
 @register_model(HeldBundle)
-class _HeldModel(models.PrimitiveModel):  # type: ignore[misc, no-any-unimported]
+class _HeldModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:  # noqa: ANN401 (the compiler's own objects)
-        super().__init__(manager, kind, ir.IntType(64).as_pointer())
+        super().__init__(manager, kind, ir.IntType(64).as_pointer())  # type: ignore[no-untyped-call]
 
 
 @infer_getattr
-class _HeldFields(AttributeTemplate):  # type: ignore[misc, no-any-unimported]
+class _HeldFields(AttributeTemplate):
     key = HeldBundle
 
-    def generic_resolve(self, kind: HeldBundle, name: str) -> Any:  # noqa: ANN401
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]  # noqa: ANN401
         found = kind.field(name)
         return None if found is None else found[1]
 
 
-@lower_getattr_generic(HeldBundle)  # type: ignore[untyped-decorator]
-def _read_field(context: Any, builder: Any, kind: HeldBundle, pointer: Any, name: str) -> Any:  # noqa: ANN401
-    start, found = kind.field(name)  # type: ignore[misc] (it was found before)
+@lower_getattr_generic(HeldBundle)  # type: ignore[untyped-decorator, no-untyped-call]
+def _read_field(context: Any, builder: Any, kind: Any, pointer: Any, name: str) -> Any:  # noqa: ANN401
+    start, found = kind.field(name)
 
     def word(position: int) -> Any:  # noqa: ANN401
         place = builder.gep(pointer, [ir.Constant(ir.IntType(64), start + position)])
@@ -152,7 +153,7 @@ def _read_field(context: Any, builder: Any, kind: HeldBundle, pointer: Any, name
     if isinstance(found, types.Array):
         array = arrayobj.make_array(found)(context, builder)
         shape = [word(1 + axis) for axis in range(found.ndim)]
-        size = context.get_abi_sizeof(context.get_data_type(found.dtype))
+        size = DTYPES[found.dtype].itemsize
         strides = [ir.Constant(ir.IntType(64), size)]
         for length in shape[:0:-1]:
             strides.insert(0, builder.mul(strides[0], length))

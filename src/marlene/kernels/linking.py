@@ -7,22 +7,85 @@ them is linked; this halves the time to compile.
 
 from __future__ import annotations
 
+import gc
+import logging
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from numba.core import codegen as untyped_codegen
 from numba.core import compiler as untyped_compiler
 from numba.core import typed_passes as untyped_passes
-from numba.core.compiler_machinery import register_pass
+from numba.core.compiler_machinery import register_pass as untyped_register
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 codegen: Any = untyped_codegen
 compiler: Any = untyped_compiler
 passes: Any = untyped_passes
+register_pass: Any = untyped_register
+
+PATIENCE = 1.0
+"""Seconds of compiling before the user is told."""
+MESSAGE = "compiling kernels, once per version"
 
 
-class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc, no-any-unimported]
+class Compiling:
+    """The time that this process has spent compiling. Numba compiles one function at a time."""
+
+    def __init__(self) -> None:
+        self.start, self.before, self.depth, self.told = 0.0, 0.0, 0, False
+
+    def tell(self) -> None:
+        """Say once what takes so long. By default a warning goes to standard error; users may silence the logger."""
+        if not self.told and self.before + time.perf_counter() - self.start > PATIENCE:
+            self.told = True
+            logging.getLogger("marlene").warning(MESSAGE)
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Measure what is done within, and collect no garbage: there is none, and looking for it takes a tenth."""
+        collecting = gc.isenabled()
+        gc.disable()
+        if self.depth == 0:
+            self.start = time.perf_counter()
+        self.depth += 1
+        try:
+            self.tell()
+            yield
+        finally:
+            self.depth -= 1
+            if self.depth == 0:
+                self.before += time.perf_counter() - self.start
+            if collecting:
+                gc.enable()
+
+
+COMPILING = Compiling()
+
+
+class QuickFlags(compiler.Flags):  # type: ignore[misc]
+    """Numba's options of a function, compared without asking for each of them.
+
+    They are part of the key by which Numba finds the code of every operator: this is a sixth of the time to compile.
+    """
+
+    defaults: Any = {name: option.default for name, option in compiler.Flags.options.items()}  # noqa: RUF012 (not ours)
+    hash: int = hash(compiler.Flags())  # that of the names of all options
+
+    def values(self) -> dict[str, Any]:
+        """Return the values of all options."""
+        return dict(self.defaults | self._values)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(super().__eq__(other))
+
+    def __hash__(self) -> int:
+        return self.hash
+
+
+class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     """The code of a function that only kernels call, not yet optimised."""
 
     def finalize(self) -> None:
@@ -31,8 +94,10 @@ class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc, no-any-unimport
         self._finalized = True
 
 
-class KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc, no-any-unimported]
+class KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel, linked with all its parts."""
+
+    _linking_libraries: list[Any]
 
     def finalize(self) -> None:
         """Link all parts, optimise them together, and make machine code."""
@@ -41,55 +106,70 @@ class KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc, no-any-unimpo
 
 
 def _with_parts(libraries: Iterable[Any]) -> list[Any]:
-    """Return libraries and all that parts among them need, each once."""
-    found: dict[int, Any] = {}
-    waiting = list(libraries)
-    while waiting:
-        library = waiting.pop()
-        if id(library) not in found:
-            found[id(library)] = library
-            if isinstance(library, PartLibrary):
-                waiting += library._linking_libraries  # noqa: SLF001 (numba offers no public way)
-    return [*found.values()]
+    """Return libraries and all that parts among them need, each once and before what it needs.
+
+    The order matters: the linker leaves out functions that nobody has asked for yet.
+    """
+    seen: set[int] = set()
+    found: list[Any] = []
+
+    def visit(library: Any) -> None:  # noqa: ANN401 (the compiler's own object)
+        if id(library) not in seen:
+            seen.add(id(library))
+            for needed in library._linking_libraries if isinstance(library, PartLibrary) else ():  # noqa: SLF001
+                visit(needed)
+            found.append(library)
+
+    for library in libraries:
+        visit(library)
+    return found[::-1]
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class LowerPart(passes.NativeLowering):  # type: ignore[misc, no-any-unimported]
+class LowerPart(passes.NativeLowering):  # type: ignore[misc]
     """Lower a part, and let kernels find it."""
 
     _name = "lower_part"
 
-    def run_pass(self, state: Any) -> bool:  # noqa: ANN401 (the compiler's own object)
+    def run_pass(self, state: Any) -> bool:  # noqa: ANN401
         """Make no machine code."""
         state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
-        key = [].append  # any method of an object of its own: by it callers find the part
+        # By it callers find the part: a function in C as Numba wants it, of an object of its own. From Python it fails.
+        key = [].clear
         state.targetctx.insert_user_function(key, state.cr.fndesc, [state.library])
         state["cr"] = state.cr._replace(cfunc=key)
         return True
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class LowerKernel(passes.NativeLowering):  # type: ignore[misc, no-any-unimported]
+class LowerKernel(passes.NativeLowering):  # type: ignore[misc]
     """Lower a kernel."""
 
     _name = "lower_kernel"
 
     def run_pass(self, state: Any) -> bool:  # noqa: ANN401
         """Link all parts."""
+        COMPILING.tell()  # what follows is one long step
         state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return bool(super().run_pass(state))
 
 
-class PartCompiler(compiler.CompilerBase):  # type: ignore[misc, no-any-unimported]
+class PartCompiler(compiler.CompilerBase):  # type: ignore[misc]
     """The compiler of functions that only kernels call."""
 
     lowering: Any = LowerPart
 
+    def compile_extra(self, func: Any) -> Any:  # noqa: ANN401
+        """Compile a function."""
+        self.state.flags = QuickFlags(self.state.flags)
+        with COMPILING.going_on():
+            return super().compile_extra(func)
+
     def define_pipelines(self) -> list[Any]:
-        """Return Numba's own passes but for the last."""
+        """Return Numba's own passes but for lowering."""
         manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
         place = next(n for n, (each, _) in enumerate(manager.passes) if each is passes.NativeLowering)
         manager.passes[place] = (self.lowering, "code of a part")
