@@ -137,6 +137,7 @@ def test_public_names_are_there_before_they_are_asked_for():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split("\n", 1)
     assert {*marlene.__all__, "__version__"} <= {*named.split()}
+    assert not {"Any", "TYPE_CHECKING", "annotations"} & {*named.split()}
     assert loaded == "False\n"
 
 

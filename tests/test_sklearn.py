@@ -185,6 +185,8 @@ def test_one_value_to_begin_with():
         (Y[:10], "inconsistent numbers of samples"),
         (np.zeros((300, 1, 1)), "dim 3"),
         (None, "requires y to be passed"),
+        ([["a"], ["a", "b"], []] * 100, "y lists labels: MultiLabelBinarizer makes a column"),
+        ([{"a"}, {"b"}, set()] * 100, "y lists labels: MultiLabelBinarizer makes a column"),
     ],
 )
 def test_targets_that_are_refused(y, said):

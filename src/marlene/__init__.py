@@ -23,4 +23,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
 
 def __dir__() -> list[str]:
     """Return all names, also those that are imported when they are first asked for."""
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__} - {"Any", "TYPE_CHECKING", "annotations"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -26,12 +27,14 @@ from sklearn.utils.validation import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping
 
     from marlene._common.arrays import Array, Floats, Labels
 
 
 __all__ = ["MarleneClassifier"]
+
+LISTED = "y lists labels: MultiLabelBinarizer makes a column of 0 and 1 of each, as scikit-learn expects"
 
 
 class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -216,7 +219,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None:
             raise MarleneError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X = self._matrix(X, reset=reset)
-        given = check_array(y.toarray() if hasattr(y, "toarray") else y, ensure_2d=False, dtype=None, input_name="y")
+        given = _as_array(y)
         check_consistent_length(X, given)
         if not reset and (given.ndim == 1) != self._one_dimensional:
             raise MarleneError(f"y has {given.ndim} dimensions, but had {1 if self._one_dimensional else 2} before")
@@ -276,6 +279,20 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._framed:
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
+
+
+def _as_array(y: Any) -> Array:  # noqa: ANN401 (array-like)
+    if isinstance(y, Sequence) and any(isinstance(each, set | frozenset) for each in y[:1]):
+        raise MarleneError(LISTED)
+    try:
+        given: Array = check_array(
+            y.toarray() if hasattr(y, "toarray") else y, ensure_2d=False, dtype=None, input_name="y"
+        )
+    except ValueError as error:
+        if "inhomogeneous" in str(error):
+            raise MarleneError(LISTED) from error
+        raise
+    return given
 
 
 def _is_numeric(frame: Any) -> bool:  # noqa: ANN401

@@ -47,6 +47,45 @@ def test_a_feature_that_was_always_missing_has_no_kind_yet():
     assert model._space.kinds == ["nominal"]
 
 
+def test_nested_fields_are_features_of_their_own():
+    nested = [
+        {"size": i / 2, "who": {"team": "ab"[i % 2], "at": {"hour": i % 24}}, "vip": i % 3 == 0} for i in range(60)
+    ]
+    flat = [{"size": x["size"], "who.team": x["who"]["team"], "who.at.hour": x["who"]["at"]["hour"], "vip": x["vip"]}
+            for x in nested]  # fmt: skip
+    Y = np.array([[i % 2, i % 3 == 0] for i in range(60)], int)
+    expected = Marlene()
+    for x, y in zip(flat, Y, strict=True):
+        expected.learn_one(x, {0: bool(y[0]), 1: bool(y[1])})
+    one = Marlene()
+    for x, y in zip(nested, Y, strict=True):
+        one.learn_one(x, {0: bool(y[0]), 1: bool(y[1])})
+    assert contents(one) == contents(expected)
+    assert one.predict_proba_one(nested[7]) == expected.predict_proba_one(flat[7])
+    for frame in (pd.DataFrame(nested), pl.DataFrame(nested)):
+        many = Marlene()
+        many.learn_many(frame, Y)
+        assert contents(many) == contents(expected)
+
+
+def test_nested_fields_that_are_refused():
+    with pytest.raises(MarleneError, match=r"^x: two features are named 'a\.b'$"):
+        Marlene().learn_one({"a.b": 1, "a": {"b": 2}}, {"c"})
+    deep = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    with pytest.raises(MarleneError, match=r"^x: too many dictionaries in one another$"):
+        Marlene().learn_one(deep, {"c"})
+    with pytest.raises(MarleneError, match=r"^X has two columns of the same name$"):
+        Marlene().learn_many(pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), [[1]])
+
+
+def test_keys_of_a_dictionary_are_a_set():
+    model = Marlene()
+    model.learn_one({"x": 1.0}, {"b": 1, "a": 2}.keys())
+    assert list(model.predict_one({})) == ["a", "b"]
+
+
 def test_a_series_is_an_example_by_its_index():
     X, Y = drifting(60)
     plain, series = Marlene(), Marlene()

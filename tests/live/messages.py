@@ -19,7 +19,7 @@ GARBAGE = [
     b'{"id": [1], "x": {}}',
     b'{"id": "g", "x": []}',
     b'{"id": "g", "x": {"word1": [1]}}',
-    b'{"id": "g", "x": {"word1": {"a": 1}}}',
+    b'{"id": "g", "x": {"word1": {"a": [1]}}}',
     b'{"id": "g", "x": {"word1": 1e999}, "y": {"bill": true}}',
     b'{"id": "g", "x": {"word1": "text"}, "y": {"bill": true}}',
     b'{"id": "g", "x": {}, "y": {"bill": 2}}',

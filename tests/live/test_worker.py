@@ -97,6 +97,12 @@ def test_nothing_ends_a_worker(body):
     assert worker.counts["predictions"] >= 2
 
 
+def test_nested_fields_are_features_of_their_own():
+    plain, nested = Worker(Marlene()), Worker(Marlene())
+    told = said(plain, [ask(1, {"a.b": 1, "a.c": "red"}, y={"z": True}), ask(2, {"a.b": 1})])
+    assert said(nested, [ask(1, {"a": {"b": 1, "c": "red"}}, y={"z": True}), ask(2, {"a": {"b": 1}})]) == told
+
+
 def test_labels_twice_are_learnt_once():
     worker = Worker(Marlene())
     said(worker, [ask(1, {"a": 1}), tell(1, {"bill": True}), tell(1, {"bill": True}), tell(1, {"bill": False})])

@@ -74,6 +74,30 @@ def test_all_columns_that_cannot_be_used_are_in_one_message(tmp_path):
     assert "\n" not in said
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_labels_that_cannot_be_used_are_in_the_same_message(tmp_path, lazy):
+    path = tmp_path / "bad.csv"
+    path.write_text("id,y,tags\n" + "".join(f"a{i},2,a|b\n" for i in range(1001)))
+    with pytest.raises(MarleneError) as caught:
+        load(path, labels="y,tags", lazy=lazy)
+    said = str(caught.value)
+    assert said.startswith(f"{path}: 3 columns cannot be used: column 'id' has 1001 different values")
+    assert "line 2, label 'y': expected 0 or 1, true or false, yes or no, found '2'" in said
+    assert "line 2, label 'tags': expected" in said
+    assert said.endswith("separator='|' (--separator '|')")
+
+
+def test_a_message_tells_of_some_columns_and_is_one_line(tmp_path):
+    path = tmp_path / "bad.csv"
+    names = ",".join(f'"c\n{i}"' for i in range(50))
+    path.write_text(f"{names},y\n{','.join(['inf'] * 50)},1\n")
+    with pytest.raises(
+        MarleneError, match=r": 50 columns cannot be used: .*'c\\n7': the value is infinite; …$"
+    ) as caught:
+        load(path, labels=["y"])
+    assert str(caught.value).count("infinite") == 8
+
+
 class TestKinds:
     def test_text(self, tickets):
         stream = load(tickets, labels=-2, drop="id,created", kinds={"subject": "text"})

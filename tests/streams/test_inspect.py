@@ -56,6 +56,10 @@ def test_any_table(columns):
         ({"a": ["x y"] * 4, "Tags": ["p;q", "p", "q", "q;p"]}, "Tags", ";"),
         ({"a": [1, 2], "deep.labels": [["p"], []]}, "deep.labels", None),
         ({"note": ["a/b", "a", "b", "a/b"], "y": [0, 1, 0, 1]}, -1, None),
+        ({"category": ["web", "mail", "web"] * 3, "tags": [["p"], [], ["p", "q"]] * 3}, "tags", None),
+        ({"category": ["web", "mail", "web"] * 3, "tags": ["p", "p|q", ""] * 3}, "tags", "|"),
+        ({"category": ["web", "mail", "web"] * 3, "is_a": [0, 1, 0] * 3, "x": [1, 2, 3] * 3}, "is_*", None),
+        ({"category": ["web", "mail", "web"] * 3, "x": [1, 2, 3] * 3, "vip": [0, 1, 1] * 3}, "category", "|"),
     ],
 )
 def test_labels(columns, labels, separator):

@@ -181,7 +181,7 @@ def test_standard_input(tmp_path, monkeypatch, suffix, write, pack):
 
 
 def test_standard_input_needs_lazy():
-    with pytest.raises(MarleneError, match="say lazy=True"):
+    with pytest.raises(MarleneError, match="with lazy=True"):
         load("-", labels=1)
 
 

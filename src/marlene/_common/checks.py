@@ -6,7 +6,7 @@ import math
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ def checked(value: object, name: str, rule: Rule) -> Any:  # noqa: ANN401 (of th
     convert, holds, words = rule
     right_type = isinstance(value, ACCEPTED[convert]) and (convert is bool or not isinstance(value, bool))
     if not right_type or not holds(value):
-        raise MarleneError(f"{name} must be {words}, not {value!r}")
+        raise MarleneError(f"{name} must be {words}, not {quoted(value)}")
     return convert(value)
 
 

@@ -2,9 +2,50 @@
 
 from __future__ import annotations
 
+import re
+
+LONGEST_WORD, LONGEST = 300, 2000
+"""How many characters of a word, and of a whole message, are shown."""
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+
+
+def one_line(text: str) -> str:
+    r"""Return a message as one line that can be printed: line breaks are escaped, and what is too long is cut.
+
+    Examples
+    --------
+    >>> one_line("column 'two\nlines'")
+    "column 'two\\nlines'"
+    >>> len(one_line("a" * 100_000 + " is not a number"))
+    316
+    """
+    if len(text) > LONGEST_WORD:
+        text = _cut(_LONG_WORD.sub(lambda found: _cut(found[0], LONGEST_WORD), text), LONGEST)
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text without its middle if it is too long."""
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
+
+
+def quoted(value: object) -> str:
+    """Return a value as a message quotes it; Python refuses to write out some, such as very long numbers.
+
+    Examples
+    --------
+    >>> quoted("a"), quoted(10**5000)
+    ("'a'", 'a value of type int')
+    """
+    try:
+        return _cut(repr(value), LONGEST_WORD)
+    except (ValueError, RecursionError):
+        return f"a value of type {type(value).__name__}"
+
 
 class MarleneError(ValueError):
-    """An input or a setting cannot be used; the message says what is wrong, and where.
+    """An input or a setting cannot be used; the message, one line, says what is wrong, and where.
 
     Examples
     --------
@@ -13,6 +54,9 @@ class MarleneError(ValueError):
         ...
     marlene._common.errors.MarleneError: table.csv, line 3: expected 4 values, found 2
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(one_line(message))
 
 
 class MissingExtraError(MarleneError, ImportError):

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from marlene import __version__
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, one_line
 from marlene.cli._compare import compare
 from marlene.cli._datasets import datasets
 from marlene.cli._demo import demo
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             warnings.showwarning = _show_warning
             app(args=arguments, prog_name="marlene")
     except (MarleneError, OSError) as error:
-        print(f"marlene: {error}", file=sys.stderr)
+        print(one_line(f"marlene: {error}"), file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print(SAID, file=sys.stderr)
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"marlene: warning: {message}", file=sys.stderr)
+    print(one_line(f"marlene: warning: {message}"), file=sys.stderr)
 
 
 def _flush_output() -> None:

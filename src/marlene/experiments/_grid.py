@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marlene._common.checks import one_of, whole_number
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene.learners import METHODS, create
 from marlene.streams import archives, changes, synthetic
 
@@ -255,7 +255,7 @@ def _seeds(seeds: object, where: str) -> list[int]:
         return list(range(1, seeds + 1))
     if isinstance(seeds, Sequence) and seeds and all(type(seed) is int and seed >= 0 for seed in seeds):
         return list(seeds)
-    raise MarleneError(f"{where}: expected a number of seeds or a list of them, not {seeds!r}")
+    raise MarleneError(f"{where}: expected a number of seeds or a list of them, not {quoted(seeds)}")
 
 
 def _every(given: object, read: Callable[[dict[str, Any], str], list[Any]], where: str) -> list[Any]:
@@ -268,7 +268,7 @@ def _every(given: object, read: Callable[[dict[str, Any], str], list[Any]], wher
 
 def _mapping(value: object, where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise MarleneError(f"{where}: expected a table of names and values, not {value!r}")
+        raise MarleneError(f"{where}: expected a table of names and values, not {quoted(value)}")
     return dict(value)
 
 
@@ -277,7 +277,7 @@ def _check(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> No
         if name not in known:
             raise MarleneError(f"{where}: {name!r} is not one of {', '.join(known)}")
         if isinstance(value, bool) != (known[name] is bool) or not isinstance(value, known[name]):
-            raise MarleneError(f"{where}: {name} cannot be {value!r}")
+            raise MarleneError(f"{where}: {name} cannot be {quoted(value)}")
 
 
 def _combinations(given: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:

@@ -11,9 +11,9 @@ import numpy as np
 from river import base
 
 from marlene._common.checks import one_of, whole_number
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene._common.html import MOST_ROWS, card, table
-from marlene.learners.input._examples import as_example
+from marlene.learners.input._examples import as_example, flat
 from marlene.learners.input._features import FeatureSpace
 from marlene.learners.input._frames import like_input
 from marlene.learners.input._labels import ABSENT, NeverFalse, labels_of_block, labels_of_example
@@ -150,7 +150,7 @@ class BlockLearner(base.MultiLabelClassifier):
         ----------
         x
             Values by feature. An absent feature is zero, or the first of its declared values, by the alphabet. None or
-            NaN is missing.
+            NaN is missing. Fields of a dictionary in it are features named `a.b`.
         y
             Truth values by label. A known label that is absent, None or NaN is unknown, or with `absent="false"` false.
             Or a set or list of the labels that are true: all others known so far are false.
@@ -166,7 +166,7 @@ class BlockLearner(base.MultiLabelClassifier):
         x = x if isinstance(x, dict) else as_example(x)
         rows, additions = self._space.rows_of_dicts([x], learning=True)
         if x and not known:
-            self._warn_of_strangers(x, stream)
+            self._warn_of_strangers(flat(x), stream)
         if isinstance(y, dict) and [*y] == known and PLAIN_TRUTH.issuperset(map(type, y.values())):
             labels, truth = known, np.array([[*y.values()]], np.int8)
         else:
@@ -260,7 +260,7 @@ class BlockLearner(base.MultiLabelClassifier):
         try:
             weights = np.asarray(w, np.float64)
         except (TypeError, ValueError):
-            raise MarleneError(f"w must be a number, or one for each example, not {w!r}") from None
+            raise MarleneError(f"w must be a number, or one for each example, not {quoted(w)}") from None
         if weights.ndim and weights.shape != (count,):
             raise MarleneError(f"w has shape {weights.shape}, expected one weight for each of {count} examples")
         wrong = weights[~((weights >= 0) & (weights <= LARGEST_WEIGHT))]

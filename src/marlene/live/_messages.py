@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marlene._common.errors import MarleneError
 from marlene.learners._block_learner import LARGEST_WEIGHT
+from marlene.learners.input._examples import flat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,7 +123,7 @@ def read(body: bytes, key: str | None = None, longest: int = LONGEST) -> Message
     x, y = found.get("x"), found.get("y")
     if x is None and y is None:
         raise MarleneError('neither "x" nor "y": nothing to predict and nothing to learn')
-    _check_example(x)
+    x = _example(x)
     _check_labels(y)
     return Message(
         _id(found),
@@ -142,14 +143,17 @@ def _id(found: Mapping[str, Any]) -> Id:
     return given
 
 
-def _check_example(x: Any) -> None:  # noqa: ANN401 (what JSON gives)
+def _example(x: Any) -> dict[str, Any] | None:  # noqa: ANN401 (what JSON gives)
+    """Return the values of an example; those of objects in it are named `a.b`."""
     if x is None:
-        return
+        return None
     if not isinstance(x, dict):
         raise MarleneError('"x" must be an object of values by feature')
-    if not PLAIN.issuperset(map(type, x.values())):
-        name = next(name for name, value in x.items() if type(value) not in PLAIN)
+    values: dict[str, Any] = dict(flat(x)) if dict in map(type, x.values()) else x  # type: ignore[arg-type]
+    if not PLAIN.issuperset(map(type, values.values())):
+        name = next(name for name, value in values.items() if type(value) not in PLAIN)
         raise MarleneError(f'"x": feature {name!r} is neither a number, a text, a truth value nor null')
+    return values
 
 
 def _check_labels(y: Any) -> None:  # noqa: ANN401 (what JSON gives)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from marlene.streams._stream import Feature, FeatureKinds
 
 COLUMN_KINDS = (*KINDS, "text", "date", BAG)
+MOST_TOLD = 8
+"""How many columns that cannot be used are told of in one message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,13 @@ def table_to_stream(table: RawTable, choices: Choices, name: str) -> Stream:
     wanted = wanted_kinds(table, inputs, choices.named)
     bags = bags_of(table, inputs, wanted)
     inputs = [i for i in inputs if not any(i in bag for bag in bags)]
-    parts = [*_parts(table, inputs, wanted), *(bag_part(table, bag, wanted) for bag in bags)]
-    labels, truths = _truths(table, [i for i in of_labels if i not in dropped], choices.separator)
+    problems: list[str] = []
+    parts = _parts(table, inputs, wanted, problems)
+    found = _truths(table, [i for i in of_labels if i not in dropped], choices.separator, problems)
+    refuse_columns(table.source, problems)
+    parts += [bag_part(table, bag, wanted) for bag in bags]
+    labels = tuple(name for names, _ in found for name in names)
+    truths = np.concatenate([truth for _, truth in found], axis=1)
     say(table.source, parts)
     features = tuple(feature for part in parts for feature in part.features)
     clock = next((part.clock for part in parts if part.clock is not None), None)
@@ -80,7 +87,9 @@ def with_columns(stream: Stream, table: RawTable, drop: Sequence[str], choices: 
     if not table.names:
         return stream
     inputs = range(len(table.names))
-    parts = _parts(table, inputs, wanted_kinds(table, inputs, told))
+    problems: list[str] = []
+    parts = _parts(table, inputs, wanted_kinds(table, inputs, told), problems)
+    refuse_columns(table.source, problems)
     say(table.source, parts)
     return beside(stream, parts)
 
@@ -126,32 +135,40 @@ def wanted_kinds(table: RawTable, inputs: Sequence[int], kinds: Mapping[str, str
     return found
 
 
-def _parts(table: RawTable, inputs: Sequence[int], wanted: Mapping[int, str]) -> list[ColumnPart]:
-    """Return the features of all columns; one error names all columns that cannot be used."""
-    parts, problems = [], []
+def _parts(table: RawTable, inputs: Sequence[int], wanted: Mapping[int, str], problems: list[str]) -> list[ColumnPart]:
+    """Return the features of all columns; add what is wrong with those that cannot be used to `problems`."""
+    parts = []
     for i in inputs:
         try:
             parts.append(part_of(table, i, wanted.get(i, table.declared.get(i))))
         except MarleneError as error:
             problems.append(str(error))
-    refuse_columns(table.source, problems)
     return parts
 
 
 def refuse_columns(source: str, problems: Sequence[str]) -> None:
     """Raise one error that names all columns that cannot be used, if there are any."""
     if len(problems) > 1:
-        said = "; ".join(problem.removeprefix(source).lstrip(":, ") for problem in problems)
+        said = "; ".join(problem.removeprefix(source).lstrip(":, ") for problem in problems[:MOST_TOLD])
+        said += "; …" if len(problems) > MOST_TOLD else ""
         raise MarleneError(f"{source}: {len(problems)} columns cannot be used: {said}")
     if problems:
         raise MarleneError(problems[0])
 
 
-def _truths(table: RawTable, columns: Sequence[int], separator: str | None) -> tuple[tuple[str, ...], Labels]:
+def _truths(
+    table: RawTable, columns: Sequence[int], separator: str | None, problems: list[str]
+) -> list[tuple[list[str], Labels]]:
+    """Return the labels of all label columns, and their values; what is wrong with others goes to `problems`."""
     if not columns:
         raise MarleneError(f"{table.source}: there is no label")
-    found = [truth_of(table, i, separator) for i in columns]
-    return tuple(name for names, _ in found for name in names), np.concatenate([truth for _, truth in found], axis=1)
+    found = []
+    for i in columns:
+        try:
+            found.append(truth_of(table, i, separator))
+        except MarleneError as error:
+            problems.append(str(error))
+    return found
 
 
 def say(source: str, parts: Sequence[ColumnPart]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene.encoders import DATE_PARTS, FARTHEST, TextEncoder, date_inputs, date_seconds, looks_like_date
 from marlene.streams._cells import DATES, MISSING, Coded, as_text, coded, is_absent, is_value, read_cell
 from marlene.streams._matrix import inferred_kinds
@@ -101,7 +101,7 @@ def _numbers(table: RawTable, name: str, column: Coded) -> Floats:
     for place, value in enumerate(read):
         if isinstance(value, str):
             where = table.where(column.row(place))
-            raise MarleneError(f"{where}, column {name!r}: expected a number, found {column.values[place]!r}")
+            raise MarleneError(f"{where}, column {name!r}: expected a number, found {quoted(column.values[place])}")
     numbers: Floats = np.array(read, dtype=np.float64)[column.codes]
     return numbers
 
@@ -224,7 +224,7 @@ def _seconds(table: RawTable, name: str, column: Coded, form: str | None, unit: 
         except ValueError:
             written = f"written as {form!r}" if form else DATE_FORMS
             raise MarleneError(
-                f"{table.where(column.row(place))}, column {name!r}: expected a date {written}, found {cell!r}"
+                f"{table.where(column.row(place))}, column {name!r}: expected a date {written}, found {quoted(cell)}"
             ) from None
     return seconds[column.codes]
 

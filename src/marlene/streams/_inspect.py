@@ -103,7 +103,12 @@ def shown(cell: object) -> str:
 def guess_options(table: RawTable, columns: Sequence[ColumnReport]) -> LoadOptions:
     """Return the options that would make a stream of a table, as far as they can be guessed."""
     guess = LoadOptions()
-    chosen = _list_column(table, columns, guess) or _label_columns(columns, guess)
+    chosen = (
+        _list_column(table, columns, guess)
+        or _prefixed_columns(columns, guess)
+        or _single_column(table, columns, guess)
+        or _outer_columns(columns, guess)
+    )
     for column in columns:
         if column.name in chosen:
             continue
@@ -115,38 +120,60 @@ def guess_options(table: RawTable, columns: Sequence[ColumnReport]) -> LoadOptio
 
 
 def _list_column(table: RawTable, columns: Sequence[ColumnReport], guess: LoadOptions) -> set[str]:
-    """Find a column that lists labels; one with a name for labels counts more."""
-    named = [i for i, column in enumerate(columns) if column.name.lower().rpartition(".")[2] in LABEL_NAMES]
-    others = [i for i in range(len(columns)) if i not in named]
-    for i in (*named, *others):
-        if columns[i].binary or columns[i].kind in {"numeric", "date"}:
-            continue
-        column = coded(table.column(i))
-        lists = any(isinstance(value, tuple) for value in column.values)
-        separator = None if lists else _separator(column, named=i in named)
-        if lists or separator:
-            guess.labels, guess.separator = as_pattern(columns[i].name), separator
-            return {columns[i].name}
+    """Find a column that lists labels: one of lists, else one whose cells have a separator; names for labels first."""
+    named = [i for i, column in enumerate(columns) if _is_label_name(column.name)]
+    likely = [i for i in (*named, *(j for j in range(len(columns)) if j not in named)) if _may_list(columns[i])]
+    cells = {i: coded(table.column(i)) for i in likely}
+    for i in likely:
+        if any(isinstance(value, tuple) for value in cells[i].values):
+            return _chosen(columns[i], None, guess)
+    for i in likely:
+        separator = _separator(cells[i], named=i in named)
+        if separator:
+            return _chosen(columns[i], separator, guess)
     return set()
+
+
+def _single_column(table: RawTable, columns: Sequence[ColumnReport], guess: LoadOptions) -> set[str]:
+    """Find a column with a name for labels that holds one label per row, of few that come again and again."""
+    for i, column in enumerate(columns):
+        if _is_label_name(column.name) and _may_list(column):
+            cells = coded(table.column(i))
+            known = [value for value in cells.values if isinstance(value, str) and value.strip()]
+            if known and len(known) < len(cells.codes) / 2:
+                return _chosen(column, SEPARATORS[0], guess)
+    return set()
+
+
+def _is_label_name(name: str) -> bool:
+    return name.lower().rpartition(".")[2] in LABEL_NAMES
+
+
+def _may_list(column: ColumnReport) -> bool:
+    return not column.binary and column.kind not in {"numeric", "date"}
+
+
+def _chosen(column: ColumnReport, separator: str | None, guess: LoadOptions) -> set[str]:
+    guess.labels, guess.separator = as_pattern(column.name), separator
+    return {column.name}
 
 
 def _separator(column: Coded, named: bool) -> str | None:
     """Return what seems to stand between labels: a sign that splits cells into few words that come again and again."""
-    cells = [value.strip() for value in column.values if isinstance(value, str) and value.strip()]
+    times = np.bincount(column.codes, minlength=len(column.values)).tolist()
+    cells = [(cell, n) for cell, n in zip(column.values, times, strict=True) if isinstance(cell, str) and cell.strip()]
     for separator in SEPARATORS:
-        parts = [[item.strip() for item in cell.split(separator)] for cell in cells]
-        several = sum(len(items) > 1 for items in parts)
-        items = {item for cell in parts for item in cell if item}
-        total = sum(map(len, parts))
+        parts = [([item.strip() for item in cell.split(separator)], n) for cell, n in cells]
+        several = any(len(items) > 1 for items, _ in parts)
+        items = {item for found, _ in parts for item in found if item}
+        total = sum(n * len(found) for found, n in parts)
         if several and len(items) <= MOST_LABELS and 2 * len(items) <= total and (named or separator == "|"):
             return separator
-    if named and cells and len(cells) < len(column.codes) / 2:
-        return SEPARATORS[0]  # one label per row
     return None
 
 
-def _label_columns(columns: Sequence[ColumnReport], guess: LoadOptions) -> set[str]:
-    """Find columns of truth values that are labels by their names, or are the last or the first columns."""
+def _prefixed_columns(columns: Sequence[ColumnReport], guess: LoadOptions) -> set[str]:
+    """Find columns of truth values whose names begin as those of labels do."""
     names = [column.name for column in columns]
     for prefix in LABEL_PREFIXES:
         found = [column for column in columns if column.name.lower().startswith(prefix)]
@@ -155,6 +182,12 @@ def _label_columns(columns: Sequence[ColumnReport], guess: LoadOptions) -> set[s
             if all(name.startswith(pattern) == any(name == column.name for column in found) for name in names):
                 guess.labels = f"{as_pattern(pattern)}*"
                 return {column.name for column in found}
+    return set()
+
+
+def _outer_columns(columns: Sequence[ColumnReport], guess: LoadOptions) -> set[str]:
+    """Find truth values in the last or the first columns."""
+    names = [column.name for column in columns]
     binary = [column.binary for column in columns]
     last = next((i for i, is_binary in enumerate(reversed(binary)) if not is_binary), len(binary))
     first = next((i for i, is_binary in enumerate(binary) if not is_binary), len(binary))

@@ -314,7 +314,9 @@ def _existing(text: str) -> Path:
     if path.exists():
         return path
     if text == STANDARD_INPUT:
-        raise MarleneError("standard input is read part by part: say lazy=True")
+        raise MarleneError(
+            "standard input is read part by part, by `marlene run -` or with lazy=True; here a file is needed"
+        )
     close = difflib.get_close_matches(text.lower(), catalogue.CATALOGUE, n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     known = ", ".join(catalogue.CATALOGUE)

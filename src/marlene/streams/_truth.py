@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene._common.labels import UNKNOWN
 from marlene.streams._cells import MISSING, TRUTH, YES_NO, Coded, as_text, coded, is_absent, read_cell
 
@@ -46,10 +46,14 @@ def _truth(table: RawTable, name: str, column: Coded, place: int, cell: Any) -> 
         return int(value)
     if value != value:  # noqa: PLR0124 (true for a missing value only)
         return UNKNOWN
-    several = "; if it lists labels, say what stands between them: separator='|'" if isinstance(cell, str) else ""
+    several = (
+        "; if it lists labels, say what stands between them: separator='|' (--separator '|')"
+        if isinstance(cell, str)
+        else ""
+    )
     raise MarleneError(
         f"{table.where(column.row(place))}, label {name!r}: expected 0 or 1, true or false, yes or no, "
-        f"found {cell!r}{several}"
+        f"found {quoted(cell)}{several}"
     )
 
 
@@ -64,7 +68,7 @@ def listed_truth(
         if items is None and not is_absent(column.values[place]) and not _is_missing(column.values[place]):
             raise MarleneError(
                 f"{table.where(column.row(place))}, labels {name!r}: expected a list of labels, "
-                f"found {column.values[place]!r}"
+                f"found {quoted(column.values[place])}"
             )
     names = [*known, *ordered({item for items in found for item in items or ()}.difference(known))]
     if len(names) * table.rows > MOST_CELLS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from marlene._common.checks import whole_number
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene.encoders import DATE_PARTS, SHARED, WORDS, date_inputs, date_seconds, looks_like_date, word_hash, words_of
 from marlene.learners.input._examples import is_missing
 from marlene.streams._cells import DATES, MISSING, is_value
@@ -128,7 +128,7 @@ class Date:
             return date_seconds(float(value) / self._unit if number else value, self._form)
         except (ValueError, OverflowError):
             written = f"written as {self._form!r}" if self._form else DATE_FORMS
-            said = f"feature {self._name!r} is a date: expected one {written}, found {value!r}"
+            said = f"feature {self._name!r} is a date: expected one {written}, found {quoted(value)}"
             raise MarleneError(said) from None
 
 
@@ -201,4 +201,4 @@ def _as_text(name: Hashable, value: Any) -> str:  # noqa: ANN401
         return ""
     if isinstance(value, TEXTLIKE):
         return str(value)
-    raise MarleneError(f"feature {name!r} is text: expected a text, found {value!r}")
+    raise MarleneError(f"feature {name!r} is text: expected a text, found {quoted(value)}")

@@ -14,7 +14,7 @@ from marlene._common.errors import MarleneError
 from marlene.streams._cells import SPANS, read_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
 
 TIMES = (*SPANS, time)
 PANDAS_MISSING = ("NAType", "NaTType")
@@ -36,6 +36,35 @@ def as_example(x: Any) -> Mapping[Hashable, Any]:  # noqa: ANN401 (whatever a us
         hint = "; learn_many and predict_many take arrays and frames" if hasattr(x, "shape") else ""
         raise MarleneError(f"x must be a dictionary of features, not a {type(x).__name__}{hint}")
     return found
+
+
+def flat(example: Mapping[Hashable, Any]) -> Mapping[Hashable, Any]:
+    """Return an example in which the fields of mappings are features of their own, named `a.b`.
+
+    Examples
+    --------
+    >>> flat({"size": 3, "sender": {"age": 7}})
+    {'size': 3, 'sender.age': 7}
+    """
+    if not any(isinstance(value, Mapping) for value in example.values()):
+        return example
+    found: dict[Hashable, Any] = {}
+    try:
+        for name, value in _fields(example, ""):
+            if name in found:
+                raise MarleneError(f"x: two features are named {name!r}")
+            found[name] = value
+    except RecursionError:
+        raise MarleneError("x: too many dictionaries in one another") from None
+    return found
+
+
+def _fields(example: Mapping[Hashable, Any], above: str) -> Iterator[tuple[Hashable, Any]]:
+    for name, value in example.items():
+        if isinstance(value, Mapping):
+            yield from _fields(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}" if above else name, value
 
 
 def as_mapping(given: Any) -> Mapping[Hashable, Any] | None:  # noqa: ANN401

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene.kernels.rows import Rows
 from marlene.kernels.tracking.given import BINARY, NOMINAL, NUMERIC, PRESENCE
 from marlene.learners.input._additions import Additions
 from marlene.learners.input._encoded import guessed_kind, make_encoder
-from marlene.learners.input._examples import as_example, is_missing, seconds_of_span
+from marlene.learners.input._examples import as_example, flat, is_missing, seconds_of_span
 from marlene.learners.input._frames import columns_of_frame, is_frame
 from marlene.learners.input._known import ABSENT, KnownFeatures
 from marlene.learners.input._rows import arranged, as_csr
@@ -45,6 +45,8 @@ class FeatureSpace(KnownFeatures):
         if not is_frame(X):
             return self._rows_of_matrix(X, stream, learning)
         names = list(X.columns)
+        if len(set(names)) != len(names):
+            raise MarleneError("X has two columns of the same name")
         columns = columns_of_frame(X)
         examples = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         return self.rows_of_dicts(examples, learning, room)
@@ -71,7 +73,7 @@ class FeatureSpace(KnownFeatures):
         for position, given in enumerate(examples):
             example = given if isinstance(given, dict) else as_example(given)
             try:
-                parts.append(_stored(*(self._plain_row(example) or self._row(example, additions))))
+                parts.append(_stored(*(self._plain_row(example) or self._row(flat(example), additions))))
             except MarleneError as error:
                 raise error if len(examples) == 1 else MarleneError(f"row {position}: {error}") from None
         starts = np.zeros(len(parts) + 1, np.int64)
@@ -152,7 +154,7 @@ class FeatureSpace(KnownFeatures):
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if math.isnan(number):
-            raise MarleneError(f"feature {name!r} is {kind}: expected a number, found {value!r}")
+            raise MarleneError(f"feature {name!r} is {kind}: expected a number, found {quoted(value)}")
         return number
 
     def _code(self, column: int, value: object, additions: Additions, name: Hashable) -> float:

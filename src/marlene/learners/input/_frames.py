@@ -21,6 +21,9 @@ def columns_of_frame(frame: Any) -> list[list[Any]]:  # noqa: ANN401
     """Return the columns of a frame as Python objects; a span of time is a number of seconds."""
     columns = []
     for name in frame.columns:
+        if type(getattr(frame[name], "dtype", None)).__name__ == "Struct":
+            columns.append(frame[name].to_list())  # of dictionaries
+            continue
         values = np.asarray(frame[name])
         if values.dtype.kind == "M":
             values = values.astype("datetime64[us]")

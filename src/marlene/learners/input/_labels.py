@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene._common.labels import UNKNOWN, as_labels
 from marlene.learners.input._examples import as_mapping, is_missing
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 ABSENT = {"unknown": UNKNOWN, "false": 0}
 """What is meant where nothing is said of a known label, by the parameter `absent`."""
-LISTS = (set, frozenset, list, tuple)
+LISTS = (AbstractSet, list, tuple)
 MANY = 100
 """After so many examples of a label one of them should be negative."""
 SETTLED = -1
@@ -86,7 +87,7 @@ def _listed(y: Any) -> list[Hashable]:  # noqa: ANN401 (a set or list)
             raise MarleneError(f"y lists labels that are true: {label!r} cannot be the name of one") from None
         if isinstance(label, bool | np.bool_) or is_missing(label):
             raise MarleneError(f"y lists labels that are true: {label!r} is no label; truth values need a dictionary")
-    if not isinstance(y, set | frozenset):
+    if not isinstance(y, AbstractSet):
         return list(dict.fromkeys(y))
     try:
         return sorted(y)
@@ -102,7 +103,7 @@ def _as_truth(label: Hashable, value: object, untold: int) -> int:
             return int(bool(value))
     except (TypeError, ValueError, ArithmeticError):  # an array, say
         pass
-    raise MarleneError(f"label {label!r}: expected 0 or 1, found {value!r}")
+    raise MarleneError(f"label {label!r}: expected 0 or 1, found {quoted(value)}")
 
 
 class NeverFalse:

@@ -68,8 +68,8 @@ class Columns:
         """Tell whether there is a column of this name."""
         return name in self._columns or any(name in bag.places for bag in self._bags)
 
-    def add(self, table: RawTable, inputs: Sequence[int], told: Mapping[int, str]) -> None:
-        """Decide on new columns; one error names all that cannot be used."""
+    def add(self, table: RawTable, inputs: Sequence[int], told: Mapping[int, str]) -> list[str]:
+        """Decide on new columns; return what is wrong with those that cannot be used."""
         inputs = [i for i in inputs if not any(bag.takes(table, i, told.get(i)) for bag in self._bags)]
         new = bags_of(table, inputs, told)
         self._bags += [_Bag(table, bag, told.get(bag[0]) == BAG) for bag in new]
@@ -82,7 +82,7 @@ class Columns:
                 self._columns[table.names[i]] = column
             except MarleneError as error:
                 problems.append(str(error))
-        refuse_columns(table.source, problems)
+        return problems
 
     def parts(self, table: RawTable) -> list[ColumnPart]:
         """Return the features of all columns, those of bags last; a column that is not in the table is missing."""
@@ -237,12 +237,16 @@ class TableReading:
         self._dropped = {table.names[i] for i in dropped}
         inputs = [i for i in range(len(table.names)) if i not in dropped.union(of_labels)]
         told = wanted_kinds(table, inputs, choices.named)
-        self._columns.add(table, inputs, told)
+        problems = self._columns.add(table, inputs, told)
         columns = [i for i in of_labels if i not in dropped]
         if not columns:
             raise MarleneError(f"{table.source}: there is no label")
         for i in columns:
-            self._add_label(table, i)
+            try:
+                self._add_label(table, i)
+            except MarleneError as error:
+                problems.append(str(error))
+        refuse_columns(table.source, problems)
 
     def _add_label(self, table: RawTable, index: int) -> None:
         name = table.names[index]
@@ -270,9 +274,8 @@ class TableReading:
             else:
                 inputs.append(i)
         if inputs:
-            self._columns.add(
-                table, inputs, wanted_kinds(table, inputs, _within(choices, [table.names[i] for i in inputs]).named)
-            )
+            told = wanted_kinds(table, inputs, _within(choices, [table.names[i] for i in inputs]).named)
+            refuse_columns(table.source, self._columns.add(table, inputs, told))
 
     def _truth(self, table: RawTable) -> Labels:
         places = {name: i for i, name in enumerate(table.names)}
