@@ -71,6 +71,18 @@ def test_a_worker_goes_on_from_its_state(make):
     assert sorted(whole.desks) == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("part", ["clock", "models", "positions"])
+def test_a_damaged_state_changes_nothing(part):
+    worker, other = Worker(Marlene()), Worker(Marlene())
+    said(worker, [ask(1, {"a": 1}, y={"z": True}), ask(2, {"a": 1})])
+    said(other, [ask(3, {"b": 1}, y={"q": True})])
+    before = worker.state()
+    header, arrays = other.state()
+    with pytest.raises((MarleneError, TypeError)):
+        worker.restore(header | {part: None}, arrays)
+    assert worker.state()[0] == before[0]
+
+
 def test_every_unusable_message_is_said_with_its_reason():
     worker = Worker(Marlene(), WorkerSettings(longest=90_000))
     said(worker, [ask("first", {"word1": 1}, y={"bill": False})])
@@ -101,6 +113,10 @@ def test_nested_fields_are_features_of_their_own():
     plain, nested = Worker(Marlene()), Worker(Marlene())
     told = said(plain, [ask(1, {"a.b": 1, "a.c": "red"}, y={"z": True}), ask(2, {"a.b": 1})])
     assert said(nested, [ask(1, {"a": {"b": 1, "c": "red"}}, y={"z": True}), ask(2, {"a": {"b": 1}})]) == told
+    again = [ask(2, {"a": {"b": 1}}), tell(2, {"z": False})]  # it waits with the same x
+    assert said(nested, again) == said(plain, [ask(2, {"a.b": 1}), tell(2, {"z": False})])
+    assert nested.counts["contradictions"] == nested.counts["dead"] == 0
+    same_state(plain, nested)
 
 
 def test_labels_twice_are_learnt_once():

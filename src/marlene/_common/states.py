@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene._common.files import atomic_write
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from marlene._common.files import AnyPath
 
 HEADER = "header"
+MOST_COUNTED = 1 << 62
+EVERY = "*"
 Restored = TypeVar("Restored")
 Tuple = TypeVar("Tuple", bound=Any)
 """A NamedTuple of arrays."""
@@ -141,6 +143,50 @@ def require(holds: bool | np.bool_, what: str, whose: str = "a learner") -> None
     """Refuse a damaged state: raise an error that names `what` unless the condition holds."""
     if not holds:
         raise MarleneError(f"not the state of {whose}, or damaged: {what}")
+
+
+def restored_count(value: object, what: str, least: int = 0) -> int:
+    """Return a saved number of things; refuse one that nothing could have been counted to."""
+    require(type(value) is int and least <= value <= MOST_COUNTED, what)
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def refuse_other(value: object, pattern: Any, what: str) -> None:  # noqa: ANN401 (see below)
+    """Refuse a value of a header that does not fit a pattern; the error names where.
+
+    A pattern is a type (`int` and `float` are of bounded size, `float` also takes whole numbers and NaN), None, a tuple
+    of patterns one of which fits, a list with the pattern of all its items, a dictionary of patterns by key, or with
+    the one key `EVERY` the pattern of all values.
+
+    Examples
+    --------
+    >>> refuse_other({"a": [1, "x"]}, {"a": [int]}, "settings")
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: not a whole file, or damaged: settings, a, 1 is 'x'
+    """
+    if isinstance(pattern, tuple):
+        if not any(_is_plainly(value, each) for each in pattern):
+            refuse_other(value, pattern[0], what)
+    elif isinstance(pattern, list) and isinstance(value, list):
+        for place, each in enumerate(value):
+            refuse_other(each, pattern[0], f"{what}, {place}")
+    elif isinstance(pattern, dict) and isinstance(value, dict) and EVERY in pattern:
+        for key, each in value.items():
+            refuse_other(each, pattern[EVERY], f"{what}, {key}")
+    elif isinstance(pattern, dict) and isinstance(value, dict) and pattern.keys() <= value.keys():
+        for key, each in pattern.items():
+            refuse_other(value[key], each, f"{what}, {key}")
+    elif not _is_plainly(value, pattern):
+        raise MarleneError(f"not a whole file, or damaged: {what} is {quoted(value)}")
+
+
+def _is_plainly(value: object, pattern: object) -> bool:
+    if pattern is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return not abs(value) > MOST_COUNTED
+    if pattern is int:
+        return type(value) is int and abs(value) <= MOST_COUNTED
+    return value is None if pattern is None else isinstance(pattern, type) and type(value) is pattern
 
 
 def restored_array(arrays: Mapping[str, Array], name: str, like: Array) -> Array:

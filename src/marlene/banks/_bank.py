@@ -47,6 +47,8 @@ class InputBank:
     """The NamedTuple of the arrays."""
     layout: ClassVar[dict[str, tuple[Any, ...]]]
     """The axes of each array before the classifier: `INPUT`, `NUMBER` (a numeric input), or a length."""
+    counts: ClassVar[tuple[str, ...]] = ()
+    """Names of the arrays that are never negative."""
 
     def __init__(self, parameters: Any) -> None:  # noqa: ANN401 (a NamedTuple)
         for what, value in parameters._asdict().items():
@@ -346,22 +348,29 @@ class InputBank:
             bank._resize()
             for name, array in bank._arrays._asdict().items():
                 given, part = state[name], array[bank._used(name, len(alive))]
-                if given.shape != part.shape or not np.isfinite(given).all():
+                counted = name not in cls.counts or bool((given >= 0).all())
+                if given.shape != part.shape or not np.isfinite(given).all() or not counted:
                     raise MarleneError(f"not the state of a {cls.name} bank, or damaged: {name}")
                 part[...] = given
+            bank._refuse_impossible_counts()
         except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
             if isinstance(error, MarleneError):
                 raise
             raise MarleneError(f"not the state of a {cls.name} bank, or damaged: {error}") from error
         return bank
 
+    def _refuse_impossible_counts(self) -> None:
+        """Refuse counts that do not fit together."""
+
     def _refuse_impossible(self) -> None:
         """Refuse inputs that would lead kernels outside the arrays, and impossible scales."""
         numeric, n_inputs = self._scales.numeric, len(self._scales.numeric)
         last = self._first + np.maximum(1, self._kinds - 1)
         fine = (
-            len(self._kinds) == len(self._first)
+            self._kinds.ndim == 1
+            and self._kinds.shape == self._first.shape
             and bool(((self._kinds >= 0) & (self._kinds != 1) & (self._first >= 0) & (last <= n_inputs)).all())
+            and _are_apart(self._first, last)
             and bool(((numeric >= PRESENCE) & (numeric < len(self._scales.times))).all())
             and self._scales.seen.shape == (2,)
             and self._scales.met.shape == numeric.shape
@@ -385,3 +394,9 @@ def no_row(inputs: int) -> FullRow:
 def _no_scales() -> Scales:
     nothing = np.zeros(0)
     return Scales(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(2, np.int64), *5 * (nothing,))
+
+
+def _are_apart(first: Ints, last: Ints) -> bool:
+    """Tell whether no input belongs to two features."""
+    order = np.argsort(first)
+    return bool((first[order][1:] >= last[order][:-1]).all())

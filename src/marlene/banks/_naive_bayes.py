@@ -65,11 +65,18 @@ class NaiveBayesBank(InputBank):
         "refreshed": (2,),
         "base": (),
     }
+    counts: ClassVar = ("present", "examples", "weights", "inputs", "refreshed")
 
     def __init__(self, smoothing: float = 0.1, pseudo_examples: float = 10.0, weighted: bool = False) -> None:
         if not isinstance(weighted, bool):
             raise MarleneError(f"weighted must be True or False, not {weighted!r}")
         super().__init__(BayesSettings(float(smoothing), float(pseudo_examples), weighted))
+
+    def _refuse_impossible_counts(self) -> None:
+        counted: Bayes = self._arrays
+        # Sums of weights in another order may differ in the last digits.
+        if (counted.present > counted.examples * (1 + 1e-9)).any():
+            raise MarleneError(f"not the state of a {self.name} bank, or damaged: present")
 
     def forget(self, slots: Ints, met: Bools) -> None:
         """Forget what was learnt of inputs; `met`: which were among the inputs of each classifier."""

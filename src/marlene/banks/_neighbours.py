@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Ints
 
+MOST_EXAMPLES = 1 << 22
+
 
 class Neighbours:
     """Nearest neighbours among the latest examples; as a part of `Marlene`, not a bank of classifiers.
@@ -41,7 +43,7 @@ class Neighbours:
     name = "neighbours"
 
     def __init__(self, window: int = 1000, smoothing: float = 3.0) -> None:
-        self.window = whole_number(window, "window", 2)
+        self.window = whole_number(window, "window", 2, MOST_EXAMPLES)
         if not 0 < smoothing < np.inf:
             raise MarleneError(f"smoothing must be positive, not {smoothing!r}")
         self.parameters = WindowSettings(float(smoothing))

@@ -16,9 +16,17 @@ if TYPE_CHECKING:
     from marlene.streams import Stream
 
 
+MOST_DIGITS = 20
+
+
 def _known_features(features: str) -> str:
     one_of(features, "--features", ("auto", "numeric", "binary"))
     return features
+
+
+def is_whole(text: str) -> bool:
+    """Tell whether a text is a whole number; one of very many digits is none."""
+    return text.removeprefix("-").isdecimal() and len(text) < MOST_DIGITS
 
 
 def label_choice(text: str | None) -> str | int | None:
@@ -29,7 +37,7 @@ def label_choice(text: str | None) -> str | int | None:
     >>> label_choice("-2"), label_choice("is_*"), label_choice(None)
     (-2, 'is_*', None)
     """
-    return int(text) if text is not None and text.removeprefix("-").isdecimal() else text
+    return text if text is None or not is_whole(text) else int(text)
 
 
 def kind_choices(text: str | None) -> dict[str, str]:

@@ -29,6 +29,7 @@ from marlene.cli._options import (
     LimitOption,
     SeparatorOption,
     column_choices,
+    is_whole,
     open_stream,
 )
 from marlene.cli._progress import run_progress
@@ -169,7 +170,7 @@ def _write(option: str, path: Path | None, write: Callable[[Path], None]) -> Non
 
 def delay_choice(text: str) -> int | list[int]:
     """Return the value of `--delay` as `prequential` takes it."""
-    if not text.removeprefix("-").isdecimal():
+    if not is_whole(text):
         return read_delays(text)
     if int(text) < 0:
         raise MarleneError(f"--delay must be a whole number of at least 0, or a file of such numbers, not {text}")
@@ -201,7 +202,7 @@ def parsed_settings(settings: list[str]) -> dict[str, Any]:
         name, separator, text = setting.partition("=")
         if not name or not separator:
             raise MarleneError(f"--set {setting!r}: expected NAME=VALUE")
-        found[name] = int(text) if text.removeprefix("-").isdecimal() else text
+        found[name] = int(text) if is_whole(text) else text
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,10 @@ def date_seconds(value: object, form: str | None = None) -> float:
 
 def _parsed(text: str, form: str | None) -> datetime:
     if form is not None:
-        return datetime.strptime(text, form)  # noqa: DTZ007 (the time zone is added later)
+        try:
+            return datetime.strptime(text, form)  # noqa: DTZ007 (the time zone is added later)
+        except re.error as error:  # a form that has the same part twice
+            raise ValueError(f"no form of dates: {error}") from None
     try:
         return datetime.fromisoformat(text)
     except ValueError:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NEVER = -1
 """The delay of labels that never arrive; in a result: each example has its own delay."""
+MOST_DIGITS = 19
 NEVER_WORDS = {"", "-", "-1", "never", "nan"}
 
 
@@ -82,7 +83,7 @@ def read_delays(path: str) -> list[int]:
     found = []
     for number, line in enumerate(lines, 1):
         text = line.strip().lower()
-        if text not in NEVER_WORDS and not text.isdecimal():
+        if text not in NEVER_WORDS and not (text.isdecimal() and len(text) < MOST_DIGITS):
             raise MarleneError(f"{path}, line {number}: expected a number of examples, or never, found {line[:40]!r}")
         found.append(NEVER if text in NEVER_WORDS else int(text))
     return found

@@ -10,7 +10,8 @@ import numpy as np
 
 from marlene._common.labels import UNKNOWN
 from marlene._common.resources import memory_mb
-from marlene.report._history import History
+from marlene._common.states import refuse_other, restored_count
+from marlene.report._history import PLAIN, History
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,14 +194,26 @@ class Recorder:
         """Return to a state that `state` gave."""
         if arrays["counts"].shape != self._counts.shape or arrays["together"].shape != self._together.shape:
             raise ValueError("the history is that of another run")
-        self.stride, self.pace = int(header["stride"]), int(header["pace"])
+        if arrays["counts"].dtype != self._counts.dtype or arrays["together"].dtype != self._together.dtype:
+            raise TypeError("the history is of another type")
+        self.stride, self.pace = (restored_count(header[name], "the history", 1) for name in ("stride", "pace"))
         self._counts, self._together = np.array(arrays["counts"]), np.array(arrays["together"])
+        refuse_other(header["worst"], PLAIN["worst"], "the worst examples")
         self._worst = list(header["worst"])
         self._givers = {(stream, label): number for number, (stream, label) in enumerate(header["givers"])}
         self._points = [
-            point | {name: np.array(arrays[f"{name}.{number}"]) for name in ("thresholds", "helps")}
+            _restored_point(point, arrays[f"thresholds.{number}"], arrays[f"helps.{number}"])
             for number, point in enumerate(header["points"])
         ]
+
+
+def _restored_point(point: Mapping[str, Any], thresholds: Array, helps: Array) -> dict[str, Any]:
+    """Return what was noted at one time; refuse other types and shapes."""
+    if thresholds.dtype != np.float64 or thresholds.ndim != 1 or helps.dtype != np.float64 or helps.shape[1:] != (3,):
+        raise TypeError("the history is of another type")
+    at = restored_count(point["at"], "the history")
+    numbers = {name: float(point[name]) for name in ("seconds", "memory")}
+    return {"at": at, **numbers, "thresholds": np.array(thresholds), "helps": np.array(helps)}
 
 
 def _changes(model: Any, done: int) -> list[dict[str, Any]]:  # noqa: ANN401 (some learners tell)

@@ -15,7 +15,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
 from marlene._common.files import atomic_write
 from marlene._common.html import card, sparkline, table
-from marlene._common.states import arrays_under, restore_file, save_state, with_prefix
+from marlene._common.states import EVERY, arrays_under, refuse_other, restore_file, save_state, with_prefix
 from marlene.evaluation._measures import MEASURES, label_rows
 from marlene.metrics import SCORES, TRACE, Calibration
 from marlene.metrics._calibration import BINS
@@ -32,7 +32,23 @@ if TYPE_CHECKING:
 FILE_TYPE = "marlene-prequential-result"
 VERSION = 4
 HISTORY = "history"
-TRACES = ("steps", "pred", "proba", "truth", "confusion", "reliability")
+TRACES = {
+    "steps": np.float64,
+    "pred": np.int8,
+    "proba": np.float32,
+    "truth": np.int8,
+    "confusion": np.float64,
+    "reliability": np.float64,
+}
+HEADER: dict[str, Any] = {
+    **dict.fromkeys(("stream", "method", "stopped"), str),
+    **dict.fromkeys(("examples", "features", "window", "start", "delay", "after", "models", "drifts"), int),
+    **dict.fromkeys(("fading", "cpu_seconds", "wall_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb"), float),
+    **{name: {EVERY: float} for name in ("scores", "overall", "cumulative", "faded")},
+    "seed": (int, None),
+    "labels": [str],
+}
+"""What a file holds beside arrays."""
 REPORTED = (
     *("stream", "method", "seed", "examples", "labels", "features", *TRACE),
     *("models", "drifts", "cpu_seconds", "learn_seconds", "peak_rss_mb", "base_rss_mb", "stopped"),
@@ -241,6 +257,7 @@ class PrequentialResult:
         """Read the npz file that `save` wrote; refuse a foreign or damaged one."""
 
         def restore(header: dict[str, Any], arrays: Arrays) -> PrequentialResult:
+            refuse_other(header, HEADER, "the result")
             labels, told = tuple(header["labels"]), header.pop(HISTORY, None)
             history = None if told is None else History.of(told, arrays_under(arrays, f"{HISTORY}."), len(labels))
             traces = {name: array for name, array in arrays.items() if not name.startswith(f"{HISTORY}.")}
@@ -251,6 +268,11 @@ class PrequentialResult:
         return restore_file(_beside(path, ".npz"), FILE_TYPE, VERSION, restore)
 
     def _refuse_other_shapes(self) -> None:
+        wrong = [name for name, precision in TRACES.items() if getattr(self, name).dtype != precision]
+        if wrong:
+            raise TypeError(f"{wrong[0]} is of type {getattr(self, wrong[0]).dtype}")
+        if not (np.isfinite(self.confusion).all() and (self.confusion >= 0).all()):
+            raise ValueError("confusion holds what cannot be counted")
         if self.steps.ndim != 2 or self.steps.shape[1] != len(TRACE):
             raise ValueError(f"steps has shape {self.steps.shape}")
         for name in ("pred", "proba", "truth"):
@@ -258,7 +280,7 @@ class PrequentialResult:
                 raise ValueError(f"{name} has shape {getattr(self, name).shape}")
         if self.confusion.shape != (len(self.labels), 4) or len(self.reliability) != len(self.labels):
             raise ValueError(f"confusion has shape {self.confusion.shape}, reliability {self.reliability.shape}")
-        if self.reliability.shape[1:] != (BINS, 3) or self.reliability.dtype != np.float64:
+        if self.reliability.shape[1:] != (BINS, 3):
             raise ValueError(f"reliability is {self.reliability.dtype} of shape {self.reliability.shape}")
         named = ((self.scores, TRACE), (self.overall, SCORES), (self.cumulative, MEASURES), (self.faded, MEASURES))
         for found, expected in named:

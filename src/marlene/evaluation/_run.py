@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import memory_mb
-from marlene._common.states import arrays_under, fill, with_prefix
+from marlene._common.states import arrays_under, fill, restored_count, with_prefix
 from marlene.evaluation._adapter import as_block_learner, decided, tested
 from marlene.evaluation._delays import Delays
 from marlene.evaluation._parts import RunningDigest, after
@@ -380,7 +381,7 @@ class PrequentialRun:
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Return to a state that `state` gave."""
-        self.done = int(header["done"])
+        self.done = restored_count(header["done"], "the number of examples")
         if not 0 <= self.done <= (self.done if self.lazy else self.stream.total or 0):
             raise ValueError(f"example {self.done} of {self.stream.total}")
         if self._digest is not None:
@@ -399,6 +400,11 @@ class PrequentialRun:
         if self.recorder is not None:
             self.recorder.restore(header["history"], arrays_under(arrays, "history."))
         self._counted = self.resumed = self.done
-        self.finished = bool(header["finished"])
-        self.learn_seconds, self._earlier_peak = float(header["learn_seconds"]), float(header["peak_rss_mb"])
-        self.begin(float(header["cpu_seconds"]), float(header["wall_seconds"]))
+        self.finished = header["finished"]
+        if self.finished not in (True, False) or (self.finished and not self.lazy and self.done != self.stream.total):
+            raise ValueError(f"finished after example {self.done} of {self.stream.total}")
+        seconds = [float(header[f"{name}_seconds"]) for name in ("learn", "cpu", "wall")]
+        if not all(math.isfinite(number) and number >= 0 for number in seconds):
+            raise ValueError(f"impossible times: {seconds}")
+        self.learn_seconds, self._earlier_peak = seconds[0], float(header["peak_rss_mb"])
+        self.begin(*seconds[1:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -47,6 +48,7 @@ SEVERAL = ("load", "archive", "archive_seed", "change", "change_seed")
 """Where a list stands for several loaded streams."""
 EVALUATION: dict[str, Any] = {"window": int, "start": int, "delay": int, "fading": float, "after": int}
 ORACLE = "oracle"
+MOST_RUNS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ class Grid:
         every_seed = _seeds(seeds, f"{where}, seeds")
         every_stream = _every(streams, _streams, f"{where}, stream")
         every_method = _every(methods, _methods, f"{where}, method")
+        _refuse_many(len(every_stream) * len(every_method) * len(every_seed), where)
         self._runs = _distinct(
             Run(stream, name, options, seed, chosen)
             for stream, (name, options), seed in itertools.product(every_stream, every_method, every_seed)
@@ -199,8 +202,8 @@ class Grid:
             content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise MarleneError(f"{path}: {error.strerror or 'cannot be read'}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise MarleneError(f"{path}: not a TOML file: {error}") from error
+        except (ValueError, RecursionError) as error:  # also for numbers and nesting that Python does not take
+            raise MarleneError(f"{path}: not a TOML file: {error}") from None
         known = ("streams", "methods", "seeds", "evaluation")
         for key in content:
             if key not in known:
@@ -252,6 +255,7 @@ def _distinct(runs: Iterable[Run]) -> list[Run]:
 
 def _seeds(seeds: object, where: str) -> list[int]:
     if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds > 0:
+        _refuse_many(seeds, where)
         return list(range(1, seeds + 1))
     if isinstance(seeds, Sequence) and seeds and all(type(seed) is int and seed >= 0 for seed in seeds):
         return list(seeds)
@@ -280,9 +284,15 @@ def _check(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> No
             raise MarleneError(f"{where}: {name} cannot be {quoted(value)}")
 
 
-def _combinations(given: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+def _refuse_many(runs: int, where: str) -> None:
+    if runs > MOST_RUNS:
+        raise MarleneError(f"{where}: more than {MOST_RUNS} runs")
+
+
+def _combinations(given: Mapping[str, Any], names: Sequence[str], where: str) -> list[dict[str, Any]]:
     """Return a mapping for every choice of one value from each list under these names."""
     lists = {name: given[name] for name in given if name in names and isinstance(given[name], list)}
+    _refuse_many(math.prod(map(len, lists.values())), where)
     return [dict(given) | dict(zip(lists, chosen, strict=True)) for chosen in itertools.product(*lists.values())]
 
 
@@ -290,10 +300,10 @@ def _streams(stream: dict[str, Any], where: str) -> list[dict[str, Any]]:
     if ("load" in stream) == ("synthetic" in stream):
         raise MarleneError(f"{where}: expected either load or synthetic")
     if "load" in stream:
-        return [_loaded(one, where) for one in _combinations(stream, SEVERAL)]
+        return [_loaded(one, where) for one in _combinations(stream, SEVERAL, where)]
     several: list[dict[str, Any]] = [
         {"size": 500, "sources": "none", "source_size": 5000, "seed": 1} | one
-        for one in _combinations(stream, ["synthetic", "size", "sources"])
+        for one in _combinations(stream, ["synthetic", "size", "sources"], where)
     ]
     for one in several:
         _check(one, SYNTHETIC, where)
@@ -324,7 +334,7 @@ def _methods(method: dict[str, Any], where: str) -> list[tuple[str, dict[str, An
     name = method.pop("name", None)
     if not isinstance(name, str):
         raise MarleneError(f"{where}: expected a name, see `marlene methods`")
-    several = _combinations(method, list(method))
+    several = _combinations(method, list(method), where)
     for options in several:
         try:
             create(name, **options)

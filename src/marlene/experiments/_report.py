@@ -51,7 +51,12 @@ def compare_store(store: ResultStore) -> ReportPage:
     rows = [row for row in store.rows() if row["status"] == DONE]
     if not rows:
         raise MarleneError(f"{store.folder}: no run has ended")
-    return _page([_of_row(row, store.traces(row["key"])) for row in rows])
+    try:
+        return _page([_of_row(row, store.traces(row["key"])) for row in rows])
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        if isinstance(error, MarleneError):
+            raise
+        raise MarleneError(f"{store.folder}: a row or its traces are damaged ({error!r})") from error
 
 
 def _page(runs: Sequence[Compared]) -> ReportPage:

@@ -71,7 +71,7 @@ class ResultStore:
         path = self._row(key)
         try:
             row = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise MarleneError(f"{path}: the row of a run cannot be read ({error})") from error
         if not isinstance(row, dict) or row.get("key") != key or "status" not in row:
             raise MarleneError(f"{path}: not the row of the run {key}")
@@ -86,7 +86,10 @@ class ResultStore:
         """Return all rows as a polars frame, to be written as Parquet or CSV; what is not a single value is JSON."""
         polars = optional("polars", "experiments", "a frame of results")
         rows = [{name: _flat(value) for name, value in row.items()} for row in self.rows()]
-        return polars.DataFrame(rows, infer_schema_length=None)  # type: ignore[no-any-return]
+        try:
+            return polars.DataFrame(rows, infer_schema_length=None)  # type: ignore[no-any-return]
+        except (polars.exceptions.PolarsError, polars.exceptions.PanicException, TypeError, OverflowError) as error:
+            raise MarleneError(f"{self.folder}: rows do not fit together ({error})") from error
 
     def statuses(self) -> dict[str, str]:
         """Return the status of every run that has a row, done or failed, by its key."""
@@ -123,7 +126,7 @@ class ResultStore:
 
 
 def _flat(value: object) -> object:
-    return json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
 
 
 def number(value: float | None) -> float:

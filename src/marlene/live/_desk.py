@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, with_prefix
+from marlene._common.states import arrays_under, require, restored_count, with_prefix
+from marlene.learners.input._examples import flat
 from marlene.live._blocks import Blocks
 from marlene.live._events import changes
-from marlene.live._messages import Output, dumped
+from marlene.live._messages import Output, check_kept, dumped
 from marlene.live._waiting import EVICTED, WaitingExample, WaitingStore, checksum
 from marlene.metrics import Scores
 
@@ -127,7 +128,7 @@ class ModelDesk:
         """Answer a request that came before as it was answered then."""
         self.flush()
         example = self.waiting.examples[message.id]
-        if json.loads(example.body)["x"] != message.x:
+        if flat(json.loads(example.body)["x"]) != message.x:
             self._counts["contradictions"] += 1
             raise MarleneError(f"id {message.id!r} waits for labels with another x")
         self._counts["duplicates"] += 1
@@ -343,14 +344,23 @@ class ModelDesk:
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Take over what `state` gave; the learner is restored already."""
-        self.waiting.restore(header["waiting"], arrays_under(arrays, "waiting."))
-        self.learnt = int(header["learnt"])
-        self.changes = {name: dict(header["changes"][name]) for name in ("drift", "inherited")}
-        self._seen = int(header["seen"])
+        n_labels = len(self.blocks.labels())
+        self.waiting.restore(header["waiting"], arrays_under(arrays, "waiting."), n_labels)
+        self.learnt = restored_count(header["learnt"], "the number of examples")
+        self.changes = {
+            name: {label: restored_count(n, "the changes") for label, n in header["changes"][name].items()}
+            for name in ("drift", "inherited")
+        }
+        self._seen = restored_count(header["seen"], "the changes", -1)
         self.blocks.streams = set(header["streams"])
-        self.lessons.extend(text.encode() for text in header["lessons"])
+        for text in header["lessons"]:
+            check_kept(text.encode())
+            self.lessons.append(text.encode())
         scores = arrays_under(arrays, "scores.")
         self.scores = Scores.from_state(scores) if scores else None
+        if self.scores is not None:
+            fits = self.scores.n_labels <= n_labels and self.scores.window == self._settings.window
+            require(fits, "the scores", "a worker")
 
 
 def _kind(job: Job) -> tuple[bool, bool, str | None]:

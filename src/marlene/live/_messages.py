@@ -136,6 +136,19 @@ def read(body: bytes, key: str | None = None, longest: int = LONGEST) -> Message
     )
 
 
+def check_kept(body: bytes) -> None:
+    """Refuse what cannot be an example that was kept: a message, or the part of it that is needed."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or _example(found.get("x")) is None:
+        raise MarleneError("an example that was kept is damaged")
+    _check_labels(found.get("y"))
+    _text(found, "stream")
+    _number(found, "w", 0.0, LARGEST_WEIGHT)
+
+
 def _id(found: Mapping[str, Any]) -> Id:
     given = found.get("id")
     if isinstance(given, bool) or not isinstance(given, str | int):

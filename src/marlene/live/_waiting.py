@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from marlene._common.states import require
+from marlene.live._messages import check_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -127,15 +129,25 @@ class WaitingStore:
         arrays = _packed("bodies", [e.body for e in found]) | _packed("answers", [e.answer for e in found])
         return header, arrays | _packed("closed", [e.answer for e in self._closed.values()])
 
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Fill an empty store with what `state` gave."""
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array], labels: int) -> None:
+        """Fill an empty store with what `state` gave; `labels` is how many are known."""
         columns = (header["clocks"], _unpacked("bodies", arrays), _unpacked("answers", arrays))
         more = (header["predicted"], header["told"], header["pieces"])
         for name, clock, body, answer, predicted, told, pieces in zip(header["ids"], *columns, *more, strict=True):
+            check_kept(body)
+            right = type(name) in {str, int} and math.isfinite(clock) and isinstance(told, dict | None)
+            right &= all(type(place) is int and 0 <= place < labels for place in predicted)
+            right &= all(type(piece) is int for piece in pieces)
+            require(right and (not answer or isinstance(json.loads(answer), dict)), "the waiting examples", "a worker")
             self.examples[name] = WaitingExample(body, float(clock), answer, tuple(predicted), told, tuple(pieces))
         self.gone = {name: tuple(pieces) for name, pieces in header["gone"]}
+        gone = all(type(name) in {str, int} for name in self.gone)
+        require(gone and all(type(n) is int for pieces in self.gone.values() for n in pieces), "the ids", "a worker")
         closed = zip(header["closed"], _unpacked("closed", arrays), strict=True) if "closed" in header else ()
         self._closed = {name: WaitingExample(b"", 0.0, answer) for name, answer in closed}
+        named = all(type(name) in {str, int} for name in self._closed)
+        readable = all(isinstance(json.loads(example.answer), dict) for example in self._closed.values())
+        require(named and readable, "the answers", "a worker")
 
 
 def _put_last(kept: dict[Id, Kept], name: Id, value: Kept, room: int) -> None:
@@ -154,5 +166,6 @@ def _packed(name: str, texts: list[bytes]) -> Arrays:
 def _unpacked(name: str, arrays: Mapping[str, Array]) -> list[bytes]:
     joined, ends = arrays[name].tobytes(), arrays[f"{name}.ends"].tolist()
     starts = [0, *ends][: len(ends)]
-    require((ends[-1] if ends else 0) == len(joined), "the waiting examples", "a worker")
+    right = arrays[name].dtype == np.uint8 and (ends[-1] if ends else 0) == len(joined) and starts == sorted(starts)
+    require(right, "the waiting examples", "a worker")
     return [joined[start:end] for start, end in zip(starts, ends, strict=True)]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, require, with_prefix
+from marlene._common.states import arrays_under, require, restored_count, with_prefix
 from marlene.learners._saved import FILE_VERSION as LEARNER_VERSION
 from marlene.learners._saved import SavedLearner
 from marlene.live._desk import ModelDesk
@@ -101,14 +102,10 @@ class Worker:
         """Make a model for a key."""
         if len(self.desks) >= self.settings.max_keys:
             raise MarleneError(f"key {key!r}: there are {self.settings.max_keys} models already, no more are made")
-        desk = self._desk(key, self._prototype.clone())
+        desk = self.desks[key] = ModelDesk(self._prototype.clone(), key, self.settings, self.counts, self._slots)
         teacher = self.desks.get(self.settings.teach) if self.settings.teach is not None else None
         if teacher is not None and self.settings.teach is not None:
             desk.study(teacher.lessons, self.settings.teach)
-        return desk
-
-    def _desk(self, key: str | None, learner: SavedLearner) -> ModelDesk:
-        desk = self.desks[key] = ModelDesk(learner, key, self.settings, self.counts, self._slots)
         return desk
 
     def identity(self) -> dict[str, Any]:
@@ -135,14 +132,18 @@ class Worker:
                 f"learners of version {header['learner_version']}, this program reads version {LEARNER_VERSION}"
             )
         self._refuse_others(header["identity"])
-        counts = {name: int(header["counts"].get(name, 0)) for name in COUNTS}
-        self.desks, self._slots, self.counts = {}, Slots(), counts
+        counts = {name: restored_count(header["counts"].get(name, 0), "the counts") for name in COUNTS}
+        positions, clock, slots = dict(header["positions"]), float(header["clock"]), Slots()
+        desks: dict[str | None, ModelDesk] = {}
         for number, model in enumerate(header["models"]):
-            own = arrays_under(arrays, f"{number}.")
+            own, key = arrays_under(arrays, f"{number}."), model["key"]
+            require(key not in desks and (key is None or isinstance(key, str)), "the keys", "a worker")
             learner = type(self._prototype).from_state(model["learner"], arrays_under(own, "learner."))
-            require(model["key"] is None or isinstance(model["key"], str), "the keys", "a worker")
-            self._desk(model["key"], learner).restore(model, own)
-        self.positions, self.clock = dict(header["positions"]), float(header["clock"])
+            desks[key] = ModelDesk(learner, key, self.settings, counts, slots)
+            desks[key].restore(model, own)
+        require((None in desks) == (self.settings.key is None) and math.isfinite(clock), "the models", "a worker")
+        # All is well: nothing was changed before.
+        self.desks, self._slots, self.counts, self.positions, self.clock = desks, slots, counts, positions, clock
 
     def _refuse_others(self, found: Mapping[str, Any]) -> None:
         wanted = self.identity()

@@ -278,9 +278,13 @@ class Scores:
         if set(state) != wanted:
             raise MarleneError(f"state of scores holds {sorted(state)}, expected {sorted(wanted)}")
         window, fading = int(state["window"]), float(state["fading"])
+        if len(state["ring"]) != window + 1:
+            raise MarleneError(f"state of scores: the window is {window}, but the ring has {len(state['ring'])} rows")
         result = cls(len(state["counts"]), window or None, None if fading == 1 else fading)
         for name, array in result._state._asdict().items():
             fill(array, state[name], f"state of scores: {name}")
+            if not np.isfinite(array).all():
+                raise MarleneError(f"state of scores: {name} is not finite")
         result._refuse_rows_outside_the_ring()
         return result
 

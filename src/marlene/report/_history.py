@@ -7,13 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.states import EVERY, refuse_other, require
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints
 
-ARRAYS = ("counts", "at", "thresholds", "seconds", "memory", "helps", "together")
-PLAIN = ("stride", "examples", "givers", "drifts", "changes", "worst", "voters", "features")
+ARRAYS = {
+    "counts": np.int64,
+    "at": np.int64,
+    "thresholds": np.float64,
+    "seconds": np.float64,
+    "memory": np.float64,
+    "helps": np.float64,
+    "together": np.float64,
+}
+PLAIN: dict[str, Any] = {
+    "stride": int,
+    "examples": int,
+    "givers": list,
+    "drifts": {EVERY: [int]},
+    "changes": [{"time": int, "label": str, "inherited": bool, "stream": (str, None), "giver": (str, None)}],
+    "worst": [{"index": int, "loss": float, "labels": list, "features": dict, "more_features": int}],
+    "voters": {EVERY: [{"label": str, "share": float}]},
+    "features": {EVERY: {EVERY: {EVERY: float}}},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +96,16 @@ class History:
         """Return what `header` and `arrays` gave; refuse other shapes."""
         given: dict[str, Any] = {name: header[name] for name in PLAIN} | {name: arrays[name] for name in ARRAYS}
         given["givers"] = [(stream, str(label)) for stream, label in given["givers"]]
+        refuse_other(given, PLAIN, "the history")
+        for kept in given["worst"]:
+            for place, truth, pred, proba in kept["labels"]:
+                refuse_other([place, truth, pred, proba or 0.0], [float], "the history, worst")
+                require(type(place) is int and 0 <= place < n_labels, "the worst examples", "a run")
+        for name, precision in ARRAYS.items():
+            if given[name].dtype != precision:
+                raise TypeError(f"history: {name} is of type {given[name].dtype}")
+        if given["stride"] < 1 or given["examples"] < 0:
+            raise ValueError("history: impossible numbers")
         history = cls(**given)
         points, k = len(history.at), min(n_labels, len(history.together))
         shapes = {

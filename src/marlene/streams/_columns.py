@@ -22,6 +22,7 @@ MANY_VALUES = 1000
 DATE_FORMS = "such as 2024-05-01T09:30, or seconds since 1970 (date:ms for milliseconds, date:%d.%m.%Y for other forms)"
 MANY_TEXTS = 100
 WORDS_OF_TEXT = 3
+MOST_DIGITS = 10
 NUMBERS = ("", "numeric", "binary")
 """Kinds of columns of numbers; nothing is told with the first."""
 UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6}
@@ -195,7 +196,7 @@ def text_options(option: str) -> dict[str, Any]:
     for part in filter(None, option.split(":")):
         if part == "pairs":
             settings["pairs"] = True
-        elif part.isdecimal():
+        elif part.isdecimal() and len(part) < MOST_DIGITS:
             settings["words"] = int(part)
         else:
             raise MarleneError(f"the kind text takes 'pairs' or a number of words, as in text:pairs:5000, not {part!r}")

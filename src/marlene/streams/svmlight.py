@@ -30,8 +30,8 @@ def read_svmlight(path: AnyPath, *, first: int | None = None, name: str | None =
     r"""Read a sparse file of lines such as `2,5 1:0.5 7:1`: labels, then features and their values.
 
     A file of the extreme-classification repository has a header with the numbers of examples, features and labels. A
-    feature i is called `xi`, a label by its number. If -1 and 1 are the only labels, 1 is the only label, and -1 means
-    that it is false. What is left out is zero. A comment begins with `#`; `qid:…` is ignored.
+    feature i is called `xi`, a label by its number. If -1 is a label and no other but 1 is, 1 is the only label, and -1
+    means that it is false. What is left out is zero. A comment begins with `#`; `qid:…` is ignored.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _labels(found: Entries, count: int | None, text: bytes, path: AnyPath) -> tu
         values, places = np.arange(count, dtype=np.float64), found.labels.astype(np.int64)
     if not len(values):
         raise MarleneError(f"{path}: there is no label")
-    if np.array_equal(values, [-1, 1]) and (np.diff(found.label_starts) <= 1).all():
+    if values[0] == -1 and {-1.0, 1.0}.issuperset(values.tolist()) and (np.diff(found.label_starts) <= 1).all():
         return ("1",), two_classes(found, rows)
     if len(values) * len(found.rows) > MOST_CELLS:
         raise MarleneError(f"{path}: {len(values)} labels of {len(found.rows)} examples are too many")

@@ -9,7 +9,7 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, plain, require, restored_array, with_prefix
+from marlene._common.states import arrays_under, plain, require, restored_array, restored_count, with_prefix
 from marlene.kernels.ensemble.resampling import mix_many
 from marlene.learners._saved import SavedLearner
 from marlene.learners.baselines._chain import ClassifierChain
@@ -177,8 +177,8 @@ class CommitteeLearner(SavedLearner):
         require(len(set(self._names)) == len(self._names), "the labels")
         self._committee.restore(arrays_under(arrays, "members."), len(self._names), self._space.forest_kinds())
         self._keys = restored_array(arrays, "keys", self._keys)
-        self._seen, self._made = int(header["seen"]), int(header["made"])
-        require(self._seen >= 0 and self._made >= self._committee.size, "the numbers of examples and members")
+        self._seen = restored_count(header["seen"], "the number of examples")
+        self._made = restored_count(header["made"], "the number of members", self._committee.size)
 
     def _load_rare_kernels(self) -> None:
         self._renew(0)

@@ -228,6 +228,7 @@ class KnownFeatures:
         """Fill an empty space with what `header` gave."""
         for name, kind, values in zip(header["names"], header["kinds"], header["codes"], strict=True):
             require(kind in KINDS and name not in self.column, "the features")
+            require(all(type(value) is str for value in values) and len({*values}) == len(values), "the features")
             self._append(name, kind, {value: code for code, value in enumerate(values)})
         for name, kind in header["encoded"]:
             require(is_encoded(kind), "the features")

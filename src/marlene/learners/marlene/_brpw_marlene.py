@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene._common.checks import one_of, whole_number
+from marlene._common.checks import checked, one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.resources import free_memory_mb
 from marlene._common.states import arrays_under, with_prefix
@@ -99,6 +99,8 @@ class BRPWMarlene(BRMarlene):
         one_of(self.pooling, "pooling", POOLING)
         one_of(voters, "voters", VOTERS)
         _check_pairs(self.pairs)
+        if self.max_memory is not None:
+            checked(self.max_memory, "max_memory", (float, lambda size: size >= 0, "a number of megabytes"))
         self._ensembles.append(
             PairEnsemble(
                 make_base(self.base),

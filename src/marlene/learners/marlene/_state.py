@@ -8,7 +8,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.resources import zeros_on_demand
-from marlene._common.states import arrays_under, plain, require, with_prefix
+from marlene._common.states import arrays_under, plain, require, restored_count, with_prefix
 from marlene.drift import DETECTOR_BANKS
 from marlene.learners.classifiers._bases import NOT_SAVED, saved_bank
 from marlene.learners.marlene._members import TRAINED, Origin, empty_members, saved_fields, whole_lanes
@@ -68,7 +68,7 @@ def restore_ensemble(
     ensemble.streams, ensemble.origins = streams, origins
     ensemble.free = [h for h in range(len(origins)) if not origins[h]]
     ensemble.members, ensemble.records = members, records
-    ensemble.clock = int(header["clock"])
+    ensemble.clock = restored_count(header["clock"], "the clock")
     for h in taken:
         if not members.learns[h]:
             ensemble.classifiers.freeze(int(members.classifier[h]))

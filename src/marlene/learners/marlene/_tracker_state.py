@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene._common.states import arrays_under, copied_arrays, plain, require, restored_tuple, with_prefix
+from marlene._common.states import (
+    MOST_COUNTED,
+    arrays_under,
+    copied_arrays,
+    plain,
+    require,
+    restored_tuple,
+    with_prefix,
+)
 from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking.state import EVENTS, KINDS, LEADERS, NOT_YET, POOL, QUIET, SEARCHING
 from marlene.learners.marlene._decisions import refuse_impossible_sets
@@ -100,7 +108,8 @@ def _refuse_impossible(parts: Mapping[str, Any], tracker: Tracker) -> None:
     require(((searched >= 0) & (searched[..., :1] < len(streams.labels))).all(), "the search of labels")
     require((searched[..., 1] < np.maximum(1, known)).all(), "the search of labels")
     positive = ("examples", "lent", "errors", "counts", "shares", "rows", "seen", "judged")
-    require(all((getattr(streams, name) >= 0).all() for name in positive), "what is known of the labels")
+    for array in (getattr(streams, name) for name in positive):
+        require(((array >= 0) & (array <= MOST_COUNTED)).all(), "what is known of the labels")
     require((streams.counted > 0).all() and (streams.lent <= streams.examples).all(), "what is known of the labels")
     require(((streams.trust >= 0) & (streams.trust <= 1)).all(), "what is known of the labels")
     require(all((array >= 0).all() for array in growth), "the snapshots")

@@ -10,7 +10,6 @@ from marlene._common.errors import MarleneError
 from marlene.streams._cells import as_text
 from marlene.streams._lines import text_parts
 from marlene.streams._stream import Feature, Stream
-from marlene.streams._truth import ordered
 from marlene.streams.svmlight import (
     HEADER,
     MOST_FEATURES,
@@ -139,8 +138,8 @@ class _SvmlightReading:
             raise MarleneError(f"{where}: label {names[strange[0]] if strange else '-1 and 1'}, but {known}")
         if self._two:
             return two_classes(found, rows)
-        for name in ordered(set(names).difference(self._labels)):
-            self._labels[name] = len(self._labels)
+        for name in names:  # in the order of their numbers
+            self._labels.setdefault(name, len(self._labels))
         if not self._labels:
             raise MarleneError(f"{self._path}: there is no label in the first {len(found.rows)} examples")
         Y = np.zeros((len(found.rows), len(self._labels)), np.int8)

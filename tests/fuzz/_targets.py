@@ -1,0 +1,13 @@
+"""All ways in, by name."""
+
+from __future__ import annotations
+
+from tests.fuzz import _readers, _states, _texts
+from tests.fuzz._run import Target
+
+TARGETS: dict[str, Target] = {
+    found.name: found
+    for module in (_readers, _texts, _states)
+    for found in vars(module).values()
+    if isinstance(found, Target)
+}
