@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import arff, compilation, forest, growth, learners, live, memory, reading, scaling, singly
+from benchmarks import arff, compilation, forest, growth, learners, live, memory, reading, scaling, singly, vowpal
 from benchmarks._record import as_json, compare, record_beside
 from benchmarks._report import README, heading, summary, surroundings
 
@@ -18,6 +18,7 @@ BENCHMARKS = {
     "growth": growth,
     "learners": learners,
     "singly": singly,
+    "vowpal": vowpal,
     "live": live,
     "compilation": compilation,
 }

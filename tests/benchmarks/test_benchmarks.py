@@ -19,6 +19,7 @@ from benchmarks import (
     reading,
     scaling,
     singly,
+    vowpal,
 )
 from benchmarks._measure import Bound, Table
 from marlene.streams import load
@@ -107,6 +108,10 @@ def test_one_example_at_a_time_beside_river():
     check(table, n_rows=2, n_bounds=3)
     assert [row[0] for row in table.rows] == ["two numbers, three labels", "yeast"]
     check(singly.late(load("yeast", limit=20)), n_rows=2, n_bounds=1)
+
+
+def test_blocks_beside_vowpal_wabbit():
+    check(vowpal.blocks(20, ["yeast"]), n_rows=1, n_bounds=2)
 
 
 @pytest.mark.data
