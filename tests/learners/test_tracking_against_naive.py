@@ -125,9 +125,9 @@ class Twins:
         chances, predicted = self.model.predict_proba_one(x), self.model.predict_one(x)
         found, probabilities = list(self.model.score_one(x).values()), [p[True] for p in chances.values()]
         expected, answer = self.naive.predict(self.inputs.of(x, learning=False))
-        assert found == pytest.approx(expected, rel=1e-8, abs=1e-8)
+        assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
         said, decided = answer(found)
-        assert probabilities == pytest.approx(said, rel=1e-8, abs=1e-8)
+        assert probabilities == pytest.approx(said, rel=1e-6, abs=1e-6)
         assert list(predicted.values()) == decided
         self.predictions |= set(found)
         return found
@@ -160,8 +160,8 @@ class Twins:
             shares = {}
             for kind, place, share in tracker.shares(q):
                 shares[kind, *place] = shares.get((kind, *place), 0.0) + share
-            assert shares == pytest.approx(self.naive.shares(q), rel=1e-7, abs=1e-8)
-            assert tracker.voices(q) == pytest.approx(self.naive.streams[0].voices(q), rel=1e-6)
+            assert shares == pytest.approx(self.naive.shares(q), rel=1e-5, abs=1e-6)
+            assert tracker.voices(q) == pytest.approx(self.naive.streams[0].voices(q), rel=1e-5)
         assert bool(tracker._clock[QUIET]) == self.naive.quiet
         self.compare_lists()
         return {giver[0] for *_, giver in events if giver}

@@ -3,8 +3,15 @@
 import math
 from statistics import fmean
 
+import numpy as np
+
 from marlene.kernels.banks.naive_bayes import AT_LEAST, REFRESH, SMALLEST_VARIANCE
 from marlene.kernels.banks.scales import FURTHEST, USUAL
+
+
+def short(x):
+    """Return a number as it is kept where there are many: with 24 bits."""
+    return float(np.float32(x))
 
 
 class Scales:
@@ -124,7 +131,7 @@ class NaiveBayes:
             if importance <= 1 and not is_due(self.present[y][slot]):
                 continue
             odds = [self.having(c, slot) / self.lacking(c, slot) for c in (0, 1)]
-            self.gain[slot] = math.log(odds[1] / odds[0])
+            self.gain[slot] = short(math.log(odds[1] / odds[0]))
             if self.scales.is_dense(slot):
                 self.curve[slot] = (self.gaussian(0, slot), self.gaussian(1, slot))
         self.update_absent(y, row, times, patience)
@@ -200,11 +207,11 @@ class Logistic:
         """Return a copy that keeps a part of the sums of squares."""
         heir = Logistic(self.scales, self.rate, self.start, self.largest)
         heir.weights, heir.examples = dict(self.weights), self.examples
-        heir.squares = {slot: squares * total for slot, total in self.squares.items()}
+        heir.squares = {slot: squares * total for slot, total in self.squares.items()}  # a power of two: exact
         return heir
 
     def log_odds(self, row):
-        return sum(self.weights.get(slot, 0.0) * z for slot, z in self.inputs(row).items())
+        return sum(float(self.weights.get(slot, 0.0)) * z for slot, z in self.inputs(row).items())
 
     def vote(self, row):
         """Return the votes against and for."""
@@ -220,7 +227,8 @@ class Logistic:
     def learn(self, row, slope):
         self.examples += 1
         for slot, z in self.inputs(row).items():
-            gradient = slope * z
-            self.squares[slot] = self.squares.get(slot, 0.0) + gradient**2
-            step = self.rate * gradient / math.sqrt(self.start + self.squares[slot])
-            self.weights[slot] = self.weights.get(slot, 0.0) - step
+            bits = float if slot is None else np.float32  # as they are kept; all but the constant are many
+            gradient = bits(slope) * bits(z)
+            total = bits(self.squares.get(slot, 0.0)) + gradient * gradient
+            step = bits(self.rate) * gradient / bits(np.sqrt(bits(self.start) + total))
+            self.squares[slot], self.weights[slot] = total, bits(self.weights.get(slot, 0.0)) - step

@@ -28,8 +28,20 @@ NUMERIC, BINARY = 0, 2
 INPUT, NUMBER = "input", "number"
 NO_KINDS = np.zeros(0, np.int64)
 NAMES: dict[str, int] = {"numeric": NUMERIC, "binary": BINARY}
-NO_BAYES = Bayes(*(np.zeros([0] * axes) for axes in (3, 2, 3, 3, 3, 2, 2, 2, 2, 2, 1))), BayesSettings(0.0, 0.0, False)
-NO_LINEAR = Linear(*(np.zeros([0] * axes) for axes in (2, 2, 1, 1, 1))), LinearSettings(0.0, 0.0, 0.0)
+
+
+def float_of(kind: type[Bayes | Linear], name: str) -> type[np.floating[Any]]:
+    """Return the type of the numbers of an array: many, of which a few digits matter, take half the room."""
+    return np.float32 if "Floats32" in str(kind.__annotations__[name]) else np.float64
+
+
+def _nothing(kind: type[Bayes | Linear], axes: tuple[int, ...]) -> Any:  # noqa: ANN401 (a NamedTuple)
+    fields = zip(kind._fields, axes, strict=True)
+    return kind(*(np.zeros([0] * count, float_of(kind, name)) for name, count in fields))
+
+
+NO_BAYES = _nothing(Bayes, (3, 2, 3, 3, 3, 2, 2, 2, 2, 2, 1)), BayesSettings(0.0, 0.0, False)
+NO_LINEAR = _nothing(Linear, (2, 2, 1, 1, 1)), LinearSettings(0.0, 0.0, 0.0)
 
 
 class InputBank:
@@ -246,7 +258,10 @@ class InputBank:
     def _new_arrays(self, sizes: Mapping[str, int], capacity: int) -> Any:  # noqa: ANN401 (a NamedTuple)
         """Return arrays of zeros."""
         shapes = {name: [sizes.get(axis, axis) for axis in axes] for name, axes in self.layout.items()}
-        return self.arrays_type(**{name: np.zeros([*shape, capacity]) for name, shape in shapes.items()})
+        arrays = {
+            name: np.zeros([*shape, capacity], float_of(self.arrays_type, name)) for name, shape in shapes.items()
+        }
+        return self.arrays_type(**arrays)
 
     def _in_use(self) -> dict[str, int]:
         return {INPUT: len(self._scales.numeric), NUMBER: len(self._scales.times)}

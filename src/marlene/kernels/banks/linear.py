@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from marlene.kernels.banks.scales import PRESENCE, scaled
 from marlene.kernels.compile import inlined, subkernel
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats
+    from marlene._common.arrays import Floats, Floats32
     from marlene.kernels.banks.scales import Scales
     from marlene.kernels.rows import Rows
 
@@ -25,6 +27,8 @@ class LinearSettings(NamedTuple):
 class Linear(NamedTuple):
     """State of linear classifiers; the last axis is the classifier.
 
+    Coefficients are many and move in small steps; they are kept, and moved, with 24 bits.
+
     Attributes
     ----------
     weight, squares
@@ -35,8 +39,8 @@ class Linear(NamedTuple):
         How many examples each was trained on.
     """
 
-    weight: Floats
-    squares: Floats
+    weight: Floats32
+    squares: Floats32
     bias: Floats
     bias_squares: Floats
     examples: Floats
@@ -64,16 +68,17 @@ def length_of_row(scales: Scales, rows: Rows, row: int) -> float:
 @subkernel
 def linear_scores(bank: Linear, scales: Scales, rows: Rows, row: int, first: int, stop: int, out: Floats) -> None:
     """Write the log odds of the positive class, by the classifiers from `first` to `stop`."""
-    for h in range(first, stop):
-        out[h] = bank.bias[h]
+    odds, bias, count = out[first:stop], bank.bias[first:stop], stop - first
+    for h in range(count):
+        odds[h] = bias[h]
     length = length_of_row(scales, rows, row)
     for j in range(rows.starts[row], rows.starts[row + 1]):
         slot = rows.indices[j]
         z = value_of_input(scales, slot, rows.values[j]) / length
         if z != 0.0:
-            weight = bank.weight[slot]
-            for h in range(first, stop):
-                out[h] += weight[h] * z
+            weight = bank.weight[slot, first:stop]
+            for h in range(count):
+                odds[h] += weight[h] * z
 
 
 @inlined
@@ -91,21 +96,22 @@ def linear_learn(
 ) -> None:
     """Move the classifiers from `first` on along the slopes of their loss on a row; a slope of 0 moves nothing."""
     length = length_of_row(scales, rows, row)
-    count = len(slopes)
+    count, moves, rate, start = len(slopes), False, np.float32(settings.rate), np.float32(settings.start)
     for k in range(count):
         h, g = first + k, slopes[k]
+        moves = moves or g != 0.0
         bank.examples[h] += 1.0 if g != 0.0 else 0.0
         bank.bias_squares[h] += g * g
         bank.bias[h] -= settings.rate * g / math.sqrt(settings.start + bank.bias_squares[h])
-    for j in range(rows.starts[row], rows.starts[row + 1]):
+    for j in range(rows.starts[row], rows.starts[row + 1] if moves else 0):
         slot = rows.indices[j]
-        z = value_of_input(scales, slot, rows.values[j]) / length
+        z = np.float32(value_of_input(scales, slot, rows.values[j]) / length)
         if z != 0.0:
             weight, squares = bank.weight[slot, first : first + count], bank.squares[slot, first : first + count]
             for k in range(count):
-                g = slopes[k] * z
+                g = np.float32(slopes[k]) * z
                 squares[k] += g * g
-                weight[k] -= settings.rate * g / math.sqrt(settings.start + squares[k])
+                weight[k] -= rate * g / math.sqrt(start + squares[k])
 
 
 @inlined

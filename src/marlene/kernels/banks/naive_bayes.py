@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.banks.scales import PRESENCE, is_dense
 from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.smooth import log_of
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats
+    from marlene._common.arrays import Floats, Floats32, Labels
     from marlene.kernels.banks.scales import Scales
     from marlene.kernels.rows import Rows
 
@@ -25,8 +26,8 @@ REFRESH, AT_LEAST = 0.125, 2.0
 """The sum over absent inputs is computed afresh when the class has grown by this part, and by this many examples."""
 FRESH = 32
 """A gain is computed afresh when the number of examples with the input has grown by one part in so many, or sooner."""
-FACTORS = 8
-"""How many probabilities are multiplied before their logarithm is taken."""
+SMALLEST_PRODUCT = 1e-200
+"""Probabilities are multiplied down to this before their logarithm is taken."""
 LARGEST = 30.0
 """Log odds beyond which a vote is as good as certain."""
 SMALLEST_VARIANCE = 1e-12
@@ -79,7 +80,7 @@ class Bayes(NamedTuple):
     """
 
     present: Floats
-    gain: Floats
+    gain: Floats32
     mean: Floats
     squares: Floats
     curve: Floats
@@ -96,8 +97,9 @@ def bayes_scores(
     bank: Bayes, settings: BayesSettings, scales: Scales, rows: Rows, row: int, first: int, stop: int, out: Floats
 ) -> None:
     """Write the log odds of the positive class, by the classifiers from `first` to `stop`."""
-    for h in range(first, stop):
-        out[h] = bank.base[h]
+    odds, base, count = out[first:stop], bank.base[first:stop], stop - first
+    for h in range(count):
+        odds[h] = base[h]
     known = 0
     for j in range(rows.starts[row], rows.starts[row + 1]):
         slot, x = rows.indices[j], rows.values[j]
@@ -108,18 +110,18 @@ def bayes_scores(
                 out[h] -= _log_absent(bank, settings, slot, 1, h) - _log_absent(bank, settings, slot, 0, h)
             continue
         known += 1
-        gain = bank.gain[slot]
-        for h in range(first, stop):
-            out[h] += gain[h]
+        gain = bank.gain[slot, first:stop]
+        for h in range(count):
+            odds[h] += gain[h]
         i = scales.numeric[slot]
         if i != PRESENCE and is_dense(scales, i):
             x -= scales.origin[i]
-            c0, c1, c2, square = bank.curve[i, 0], bank.curve[i, 1], bank.curve[i, 2], x * x
-            for h in range(first, stop):
-                out[h] += c0[h] + c1[h] * x + c2[h] * square
+            c0, c1, c2 = bank.curve[i, 0, first:stop], bank.curve[i, 1, first:stop], bank.curve[i, 2, first:stop]
+            for h in range(count):
+                odds[h] += c0[h] + c1[h] * x + c2[h] * (x * x)
     certainty = 1.0 / math.sqrt(max(1, known))
-    for h in range(first, stop):
-        out[h] *= certainty
+    for h in range(count):
+        odds[h] *= certainty
 
 
 @inlined
@@ -154,59 +156,120 @@ def bayes_learn(
     scales: Scales,
     rows: Rows,
     row: int,
-    h: int,
-    y: int,
-    weight: float,
+    first: int,
+    truth: Labels,
+    weights: Floats,
     importance: float,
     patience: float,
+    work: Floats,
 ) -> None:
-    """Train a classifier on a row of class y.
+    """Train the classifiers from `first` on a row, each on its class; -1: not at all.
 
-    `weight` is that of the class, `importance` that of the example, `patience` says how much longer to keep sums over
-    absent inputs.
+    `weights` are those of the classes, `importance` is that of the example, `patience` says how much longer to keep
+    sums over absent inputs. `work` has 3 numbers for each classifier.
     """
-    a, times = settings.smoothing, importance * (weight if settings.weighted else 1.0)
-    if times == 0.0:
+    count, stop = len(truth), first + len(truth)
+    times, common, due = work[0, :count], work[1, :count], work[2, :count]
+    if not _count_example(bank, settings, first, truth, weights, importance, times):
         return
-    bank.examples[y, h] += times
-    bank.weights[y, h] += importance * weight
-    n1, n0 = bank.examples[1, h], bank.examples[0, h]
-    stored, common = 0, 0.0
+    for k in range(count):
+        common[k] = 0.0
+    stored = 0
     for j in range(rows.starts[row], rows.starts[row + 1]):
         slot, x = rows.indices[j], rows.values[j]
         if math.isnan(x):
             continue
         stored += 1
-        common += bank.present[slot, y, h]
-        bank.present[slot, y, h] += times
-        c1, c0 = bank.present[slot, 1, h], bank.present[slot, 0, h]
-        due = is_due(int(bank.present[slot, y, h])) or importance > 1.0
-        if due:
-            bank.gain[slot, h] = math.log((c1 + a) * (n0 - c0 + a) / ((c0 + a) * (n1 - c1 + a)))
-        i = scales.numeric[slot]
-        if i != PRESENCE:
-            _learn_value(bank, i, h, y, x, times, bank.present[slot, y, h])
-            if due and is_dense(scales, i):
-                _fit_curve(bank, settings, scales, i, h, c1, c0)
-    n, refreshed = bank.examples[y, h], bank.refreshed[y, h]
-    if refreshed == 0.0 or n >= refreshed + patience * max(REFRESH * refreshed, AT_LEAST):
-        _refresh_absent(bank, settings, scales, y, h)
-    else:
-        met, before = scales.seen[1], n - times
-        bank.absent[y, h] += (met - stored) * math.log((n + a) / (before + a))
-        bank.absent[y, h] += (bank.inputs[y, h] - common) * times / ((before + a) * (n + a))
-        bank.absent[y, h] -= met * math.log((n + 2.0 * a) / (before + 2.0 * a))
-    bank.inputs[y, h] += times * stored
-    bank.base[h] = (
-        math.log((bank.weights[1, h] + 1.0) / (bank.weights[0, h] + 1.0)) + bank.absent[1, h] - bank.absent[0, h]
-    )
+        negative, positive = bank.present[slot, 0, first:stop], bank.present[slot, 1, first:stop]
+        any_due = _count_input(negative, positive, times, common, due, importance > 1.0)
+        if scales.numeric[slot] != PRESENCE:
+            _learn_value(bank, scales.numeric[slot], slot, first, x, times)
+        if any_due:
+            _refresh_gains(bank, settings, scales, slot, first, due)
+    met = scales.seen[1]
+    for k in range(count):
+        if times[k] != 0.0:
+            y = 1 if times[k] > 0.0 else 0
+            _update_absent(bank, settings, scales, y, first + k, abs(times[k]), met, stored, common[k], patience)
 
 
 @inlined
-def _learn_value(bank: Bayes, i: int, h: int, y: int, x: float, times: float, count: float) -> None:
-    difference = x - bank.mean[i, y, h]
-    bank.mean[i, y, h] += times * difference / count
-    bank.squares[i, y, h] += times * difference * (x - bank.mean[i, y, h])
+def _count_example(
+    bank: Bayes, settings: BayesSettings, first: int, truth: Labels, weights: Floats, importance: float, times: Floats
+) -> bool:
+    """Write how often the example counts, below zero for the negative class; tell whether it does for anyone."""
+    learns = False
+    for k in range(len(truth)):
+        weight, h = importance * weights[k], first + k
+        counts = weight if settings.weighted else importance
+        times[k] = 0.0 if truth[k] < 0 else counts if truth[k] == 1 else -counts
+        if times[k] != 0.0:
+            learns = True
+            bank.examples[truth[k], h] += counts
+            bank.weights[truth[k], h] += weight
+    return learns
+
+
+@inlined
+def _count_input(negative: Floats, positive: Floats, times: Floats, common: Floats, due: Floats, always: bool) -> bool:
+    """Count an input of the example, and add to `common` what was counted before; tell whether any gain is due."""
+    for k in range(len(times)):
+        positive[k] += times[k] if times[k] > 0.0 else 0.0  # noqa: FURB136 (faster: no check for NaN)
+        negative[k] -= times[k] if times[k] < 0.0 else 0.0  # noqa: FURB136
+    found = 0
+    for k in range(len(times)):
+        now = positive[k] if times[k] > 0.0 else negative[k]
+        learns = 1.0 if times[k] != 0.0 else 0.0
+        common[k] += learns * (now - abs(times[k]))
+        is_now = (times[k] != 0.0) & (is_due(int(now)) | always)
+        due[k] = 1.0 if is_now else 0.0
+        found += 1 if is_now else 0
+    return found > 0
+
+
+@inlined
+def _refresh_gains(bank: Bayes, settings: BayesSettings, scales: Scales, slot: int, first: int, due: Floats) -> None:
+    """Compute the gains afresh that are due, and the curves."""
+    a, count, stop = settings.smoothing, len(due), first + len(due)
+    c0, c1 = bank.present[slot, 0, first:stop], bank.present[slot, 1, first:stop]
+    n0, n1, gain = bank.examples[0, first:stop], bank.examples[1, first:stop], bank.gain[slot, first:stop]
+    for k in range(count):
+        fresh = log_of((c1[k] + a) * (n0[k] - c0[k] + a) / ((c0[k] + a) * (n1[k] - c1[k] + a)))
+        gain[k] = fresh if due[k] != 0.0 else gain[k]
+    i = scales.numeric[slot]
+    if i != PRESENCE and is_dense(scales, i):
+        for k in range(count):
+            if due[k] != 0.0:
+                _fit_curve(bank, settings, scales, i, first + k, c1[k], c0[k])
+
+
+@inlined
+def _update_absent(
+    bank: Bayes, settings: BayesSettings, scales: Scales, y: int, h: int, times: float, met: int, stored: int,
+    common: float, patience: float,
+) -> None:  # fmt: skip
+    """Update the sum over absent inputs for an example of class y that has `stored` of those met."""
+    a, n, refreshed = settings.smoothing, bank.examples[y, h], bank.refreshed[y, h]
+    if refreshed == 0.0 or n >= refreshed + patience * max(REFRESH * refreshed, AT_LEAST):
+        _refresh_absent(bank, settings, scales, y, h)
+    else:
+        before = n - times
+        change = (met - stored) * log_of((n + a) / (before + a)) - met * log_of((n + 2.0 * a) / (before + 2.0 * a))
+        bank.absent[y, h] += change + (bank.inputs[y, h] - common) * times / ((before + a) * (n + a))
+    bank.inputs[y, h] += times * stored
+    prior = log_of((bank.weights[1, h] + 1.0) / (bank.weights[0, h] + 1.0))
+    bank.base[h] = prior + bank.absent[1, h] - bank.absent[0, h]
+
+
+@inlined
+def _learn_value(bank: Bayes, i: int, slot: int, first: int, x: float, times: Floats) -> None:
+    """Count the value of a numeric input."""
+    for k in range(len(times)):
+        if times[k] != 0.0:
+            y, h = 1 if times[k] > 0.0 else 0, first + k
+            difference = x - bank.mean[i, y, h]
+            bank.mean[i, y, h] += abs(times[k]) * difference / bank.present[slot, y, h]
+            bank.squares[i, y, h] += abs(times[k]) * difference * (x - bank.mean[i, y, h])
 
 
 @inlined
@@ -235,16 +298,19 @@ def _shrunk(
 @inlined
 def _refresh_absent(bank: Bayes, settings: BayesSettings, scales: Scales, y: int, h: int) -> None:
     a, n, total = settings.smoothing, bank.examples[y, h], 0.0
-    product, factors = 1.0, 0
-    for slot in range(min(len(scales.numeric), len(bank.gain))):  # either may have room to spare
-        if bank.present[slot, y, h] > 0.0:
-            product *= (n - bank.present[slot, y, h] + a) / (n + a)
-            factors += 1
-            if factors == FACTORS:
-                total += math.log(product)
-                product, factors = 1.0, 0
-    total += math.log(product)
-    bank.absent[y, h] = total + scales.seen[1] * math.log((n + a) / (n + 2.0 * a))
+    product, part, inputs = (
+        1.0,
+        1.0 / (n + a),
+        min(len(scales.numeric), len(bank.gain)),
+    )  # either may have room to spare
+    present = bank.present[:inputs, y, h]
+    for slot in range(inputs):
+        product *= 1.0 - present[slot] * part  # exactly 1 for an input never seen, so that spare room changes no bit
+        if product < SMALLEST_PRODUCT:
+            total += log_of(product)
+            product = 1.0
+    total += log_of(product)
+    bank.absent[y, h] = total + scales.seen[1] * log_of((n + a) / (n + 2.0 * a))
     bank.refreshed[y, h] = n
 
 

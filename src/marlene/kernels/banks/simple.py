@@ -91,8 +91,11 @@ def bank_train(bank: SimpleBank, rows: Rows, ids: Ints, truth: Ints, weights: In
         write_scores(bank, rows, score)
     observe_row(bank.scales, rows, 0)
     if bank.which == BAYES:
+        lesson, weight = np.full(len(score), -1, np.int8), score
         for k in range(len(ids)):
-            bayes_learn(bank.bayes, bank.bayes_settings, bank.scales, rows, 0, ids[k], truth[k], weights[k], 1.0, 1.0)
+            lesson[ids[k]], weight[ids[k]] = truth[k], weights[k]
+        work = np.empty((3, len(score)))
+        bayes_learn(bank.bayes, bank.bayes_settings, bank.scales, rows, 0, 0, lesson, weight, 1.0, 1.0, work)
         return
     slopes = np.zeros(len(score))
     for k in range(len(ids)):

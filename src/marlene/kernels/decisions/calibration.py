@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.smooth import log_of, probability, within
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Labels
@@ -31,27 +32,27 @@ SUREST = 1e-4
 """Scores are taken to be at least so far from 0 and 1."""
 
 
-@inlined
-def log_odds(score: float) -> float:
-    """Return the log odds of a score; 0 if there is none."""
-    if math.isnan(score):
-        return 0.0
-    score = min(max(score, SUREST), 1.0 - SUREST)
-    return math.log(score / (1.0 - score))
+@subkernel
+def write_odds(scores: Floats, odds: Floats) -> None:
+    """Write the log odds of scores; NaN where there is none."""
+    for q in range(len(scores)):
+        score = scores[q] if scores[q] < 1.0 - SUREST else 1.0 - SUREST  # noqa: FURB136 (faster: no check for NaN)
+        score = score if score > SUREST else SUREST  # noqa: FURB136
+        odds[q] = log_of(score / (1.0 - score)) if scores[q] == scores[q] else math.nan
 
 
 @inlined
-def calibrated(line: Floats, examples: Floats, score: float) -> float:
-    """Return the probability of a label, from its line and how many negative and positive examples it had."""
-    prior = math.log((examples[1] + PRIOR) / (examples[0] + PRIOR))
-    odds = prior + line[SHIFT] + max(FIRST_SLOPE + line[SLOPE], LEAST_SLOPE) * log_odds(score)
-    return 1.0 / (1.0 + math.exp(-min(max(odds, -30.0), 30.0)))
+def calibrated(line: Floats, examples: Floats, x: float) -> float:
+    """Return the probability of a label, from its line, how many negatives and positives it had, and its log odds."""
+    prior = log_of((examples[1] + PRIOR) / (examples[0] + PRIOR))
+    odds = prior + line[SHIFT] + max(FIRST_SLOPE + line[SLOPE], LEAST_SLOPE) * (0.0 if math.isnan(x) else x)
+    return probability(within(odds, 30.0))
 
 
 @inlined
-def learn_line(line: Floats, score: float, said: float, y: int, weight: float) -> None:
-    """Move a label's line by a step; `said` is what it made of the score."""
-    x, error, curve = log_odds(score), weight * (y - said), weight * max(said * (1.0 - said), SUREST)
+def learn_line(line: Floats, x: float, said: float, y: int, weight: float) -> None:
+    """Move a label's line by a step; `said` is what it made of the log odds x."""
+    error, curve = weight * (y - said), weight * max(said * (1.0 - said), SUREST)
     line[CURVE] = MEMORY * line[CURVE] + curve
     line[CURVE_SHIFT_SLOPE] = MEMORY * line[CURVE_SHIFT_SLOPE] + curve * x
     line[CURVE_SLOPE] = MEMORY * line[CURVE_SLOPE] + curve * x * x
@@ -62,15 +63,15 @@ def learn_line(line: Floats, score: float, said: float, y: int, weight: float) -
 
 
 @subkernel
-def calibrate_row(lines: Floats, examples: Floats, scores: Floats, out: Floats) -> None:
+def calibrate_row(lines: Floats, examples: Floats, odds: Floats, out: Floats) -> None:
     """Write the probabilities of all labels."""
-    for q in range(len(scores)):
-        out[q] = calibrated(lines[q], examples[q], scores[q])
+    for q in range(len(odds)):
+        out[q] = calibrated(lines[q], examples[q], odds[q])
 
 
 @subkernel
-def learn_lines(lines: Floats, scores: Floats, probabilities: Floats, truth: Labels, weight: float) -> None:
+def learn_lines(lines: Floats, odds: Floats, probabilities: Floats, truth: Labels, weight: float) -> None:
     """Move the lines of all labels that are known and have a score."""
-    for q in range(len(scores)):
-        if truth[q] >= 0 and not math.isnan(scores[q]):
-            learn_line(lines[q], scores[q], probabilities[q], truth[q], weight)
+    for q in range(len(odds)):
+        if truth[q] >= 0 and not math.isnan(odds[q]):
+            learn_line(lines[q], odds[q], probabilities[q], truth[q], weight)

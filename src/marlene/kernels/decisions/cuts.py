@@ -14,7 +14,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import inlined, subkernel
-from marlene.kernels.decisions.calibration import log_odds
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
@@ -74,28 +73,37 @@ class Cuts(NamedTuple):
     seen: Ints
 
 
+VALUES, FIRST, SUMS = 2, 3, 4
+"""Rows of the work space for choosing cuts: pseudo-examples of both classes, added up; values of cuts; then for each
+label its negatives and positives, as counts and as shares, added up."""
+
+
 @inlined
-def lowering(scores: Floats) -> float:
+def work_for(n_labels: int) -> tuple[int, int]:
+    """Return the shape of the work space for decisions on so many labels."""
+    return FIRST + SUMS * n_labels, BINS + 1
+
+
+@inlined
+def lowering(odds: Floats) -> float:
     """Return by how much the log odds of an example's labels are lowered."""
-    largest = 0.5
-    for q in range(len(scores)):
-        largest = max(largest, scores[q])
-    return PULL * log_odds(largest)
+    largest = 0.0
+    for q in range(len(odds)):
+        largest = max(largest, odds[q])
+    return PULL * largest
 
 
 @inlined
-def bin_of(score: float, lower: float) -> int:
-    """Return the bin of a score from 0 to 1: bins are equally wide in log odds, the outer ones without an end."""
-    if score <= 0.0 or score >= 1.0:
-        return 0 if score <= 0.0 else BINS - 1
-    place = (0.5 + (math.log(score / (1.0 - score)) - lower) / (2.0 * WIDEST)) * BINS
+def bin_of(odds: float, lower: float) -> int:
+    """Return the bin of log odds: bins are equally wide, the outer ones without an end."""
+    place = (0.5 + (odds - lower) / (2.0 * WIDEST)) * BINS
     return int(min(max(place, 0.0), BINS - 1.0))
 
 
 @inlined
-def is_above(state: Cuts, scores: Floats, q: int, lower: float) -> bool:
+def is_above(state: Cuts, odds: Floats, q: int, lower: float) -> bool:
     """Tell whether a label is predicted; it is not where there is no score (NaN)."""
-    return bool(not math.isnan(scores[q]) and bin_of(scores[q], lower) >= state.cut[q])
+    return bool(not math.isnan(odds[q]) and bin_of(odds[q], lower) >= state.cut[q])
 
 
 @inlined
@@ -105,21 +113,22 @@ def _certainty(labels: float) -> float:
 
 
 @subkernel
-def observe_scores(state: Cuts, scores: Floats, truth: Labels, weight: float) -> bool:
-    """Count the scores of an example; tell whether any of its labels is known."""
-    positives, negatives, lower = 0.0, 0.0, lowering(scores)
-    for q in range(len(scores)):
+def observe_scores(state: Cuts, odds: Floats, truth: Labels, weight: float) -> bool:
+    """Count the scores of an example, given as log odds; tell whether any of its labels is known."""
+    positives, negatives, lower = 0.0, 0.0, lowering(odds)
+    for q in range(len(odds)):
         positives += 1.0 if truth[q] == 1 else 0.0
         negatives += 1.0 if truth[q] == 0 else 0.0
     if positives > 0.0 and negatives > 0.0:
         state.rows[0] += weight
         state.rows[1] += weight * _certainty(negatives)
         state.rows[2] += weight * _certainty(positives)
-    for q in range(len(scores)):
-        if truth[q] >= 0 and not math.isnan(scores[q]):
-            b = bin_of(scores[q], lower)
+    of_negatives, of_positives = weight / max(negatives, 1.0), weight / max(positives, 1.0)
+    for q in range(len(odds)):
+        if truth[q] >= 0 and not math.isnan(odds[q]):
+            b = bin_of(odds[q], lower)
             state.counts[q, truth[q], b] += weight
-            state.shares[q, truth[q], b] += weight / (positives if truth[q] == 1 else negatives)
+            state.shares[q, truth[q], b] += of_positives if truth[q] == 1 else of_negatives
     return positives + negatives > 0.0
 
 
@@ -141,48 +150,54 @@ class _Everything(NamedTuple):
     share_positives: float
 
 
+@inlined
+def _add_up(values: Floats, sums: Floats) -> None:
+    """Write the sums of the first 0, 1, 2, … values."""
+    total = 0.0
+    for b in range(BINS):
+        sums[b] = total
+        total += values[b]
+    sums[BINS] = total
+
+
 @subkernel
-def _set_prior(counts: Floats, prior: Floats, shape: Floats) -> None:
-    """Write the pseudo-examples of a label by class and bin; `shape` is work space."""
-    n_labels = len(counts)
-    for y in range(2):
-        for b in range(BINS):
-            prior[y, b] = PRIOR * 2.0 / BINS if (b >= BINS // 2) == (y == 1) else 0.0
+def _set_prior(counts: Floats, work: Floats) -> None:
+    """Write the pseudo-examples of a label, added up from the lowest bin on, for each class (see `work_for`)."""
+    n_labels, shape = len(counts), work[VALUES]
     for y in range(2):
         for b in range(BINS):
             shape[b] = 0.0
         for q in range(n_labels):
-            total = PRIOR
+            found, part = counts[q, y], 1.0 / (PRIOR + work[SUMS * q + y + FIRST, BINS])
             for b in range(BINS):
-                total += counts[q, y, b]
-            for b in range(BINS):
-                shape[b] += (counts[q, y, b] + prior[y, b]) / total
+                shape[b] += part * (found[b] + (PRIOR * 2.0 / BINS if (b >= BINS // 2) == (y == 1) else 0.0))
         for b in range(BINS):
-            prior[y, b] += BORROWED * shape[b] / n_labels
+            own = PRIOR * 2.0 / BINS if (b >= BINS // 2) == (y == 1) else 0.0
+            shape[b] = own + BORROWED * shape[b] / n_labels
+        _add_up(shape, work[y])
 
 
 @inlined
-def _all_of(counts: Floats, shares: Floats, prior: Floats) -> _Everything:
-    n = p = sn = sp = 0.0
-    for b in range(BINS):
-        n += counts[0, b] + prior[0, b]
-        p += counts[1, b] + prior[1, b]
-        sn += shares[0, b]
-        sp += shares[1, b]
-    return _Everything(n, p, sn, sp)
+def _all_of(work: Floats, q: int) -> _Everything:
+    row = FIRST + SUMS * q
+    return _Everything(
+        work[row, BINS] + work[0, BINS],
+        work[row + 1, BINS] + work[1, BINS],
+        work[row + 2, BINS],
+        work[row + 3, BINS],
+    )
 
 
 @inlined
-def _right_of(counts: Floats, shares: Floats, prior: Floats, cut: int) -> _Sums:
+def _right_of(work: Floats, q: int, cut: int) -> _Sums:
     """Return what a cut gets right."""
-    rejected = hits = share_rejected = share_hits = 0.0
-    for b in range(cut):
-        rejected += counts[0, b] + prior[0, b]
-        share_rejected += shares[0, b]
-    for b in range(cut, BINS):
-        hits += counts[1, b] + prior[1, b]
-        share_hits += shares[1, b]
-    return _Sums(rejected, hits, share_rejected, share_hits)
+    row, label = FIRST + SUMS * q, _all_of(work, q)
+    return _Sums(
+        work[row, cut] + work[0, cut],
+        label.positives - work[row + 1, cut] - work[1, cut],
+        work[row + 2, cut],
+        label.share_positives - work[row + 3, cut],
+    )
 
 
 class Certain(NamedTuple):
@@ -231,23 +246,36 @@ def _scales_of(aims: Aims, label: _Everything, labels: _Everything, rows: Floats
 
 
 @inlined
-def _value(
-    scales: _Scales, own: _Sums, label: _Everything, others: _Sums, labels: _Everything, certain: Certain
-) -> float:
-    """Return the objective for what a label and the others get right."""
-    value = scales.macro * math.sqrt(own.hits * own.rejected)
-    hits, rejected = others.hits + own.hits, others.rejected + own.rejected
-    if scales.micro > 0.0:
-        value += scales.micro * math.sqrt(hits * rejected)
-    if scales.label_set > 0.0:
-        positive = max((others.share_hits + own.share_hits) * scales.share_positives, 0.0)
-        negative = max((others.share_rejected + own.share_rejected) * scales.share_negatives, 0.0)
-        value += scales.label_set * mean_root(positive, certain.positives) * mean_root(negative, certain.negatives)
-    if scales.macro_f1 > 0.0:
-        value += scales.macro_f1 * 2.0 * own.hits / (own.hits + label.negatives - own.rejected + label.positives)
-    if scales.micro_f1 > 0.0:
-        value += scales.micro_f1 * 2.0 * hits / (hits + labels.negatives - rejected + labels.positives)
-    return value
+def _root(x: float) -> float:
+    return math.sqrt(x if x > 0.0 else 0.0)  # noqa: FURB136 (faster: no check for NaN)
+
+
+@subkernel
+def _write_values(
+    scales: _Scales, label: _Everything, others: _Sums, labels: _Everything, certain: Certain, q: int, work: Floats
+) -> None:
+    """Write the objective for each cut of a label, given what the others get right."""
+    row, values, n_cuts = FIRST + SUMS * q, work[VALUES, : BINS + 1], BINS + 1
+    below_0, below_1, shares_0, shares_1 = work[row], work[row + 1], work[row + 2], work[row + 3]
+    prior_0, prior_1 = work[0], work[1]
+    for b in range(n_cuts):
+        rejected = below_0[b] + prior_0[b]
+        hits = label.positives - below_1[b] - prior_1[b]
+        value = scales.macro * _root(hits * rejected)
+        value += scales.micro * _root((others.hits + hits) * (others.rejected + rejected))
+        positive = (others.share_hits + label.share_positives - shares_1[b]) * scales.share_positives
+        negative = (others.share_rejected + shares_0[b]) * scales.share_negatives
+        positive = certain.positives * positive + (1.0 - certain.positives) * _root(positive)
+        negative = certain.negatives * negative + (1.0 - certain.negatives) * _root(negative)
+        values[b] = value + scales.label_set * positive * negative
+    if scales.macro_f1 + scales.micro_f1 > 0.0:
+        for b in range(n_cuts):
+            rejected = below_0[b] + prior_0[b]
+            hits = label.positives - below_1[b] - prior_1[b]
+            value = scales.macro_f1 * 2.0 * hits / (hits + label.negatives - rejected + label.positives)
+            hits, rejected = others.hits + hits, others.rejected + rejected
+            value += scales.micro_f1 * 2.0 * hits / (hits + labels.negatives - rejected + labels.positives)
+            values[b] += value
 
 
 @inlined
@@ -271,42 +299,34 @@ def _plus(a: _Sums, b: _Sums, sign: float) -> _Sums:
 
 @subkernel
 def _best_cut(
-    aims: Aims, counts: Floats, shares: Floats, prior: Floats, others: _Sums, labels: _Everything, rows: Floats,
-    n_labels: int, cut: int,
-) -> int:  # fmt: skip
+    aims: Aims, others: _Sums, labels: _Everything, rows: Floats, n_labels: int, q: int, cut: int, work: Floats
+) -> int:
     """Return the best cut of a label; the present one unless another is better by more than `HYSTERESIS`."""
-    label = _all_of(counts, shares, prior)
+    label = _all_of(work, q)
     examples = label.negatives + label.positives - 2.0 * (PRIOR + BORROWED)
     aims = _aims_of(aims, examples + 2.0, label.positives - PRIOR - BORROWED + 1.0)
-    scales, certain = _scales_of(aims, label, labels, rows, n_labels), certain_of(rows)
-    own = _Sums(0.0, label.positives, 0.0, label.share_positives)
-    best = present = _value(scales, own, label, others, labels, certain)
-    chosen = 0
-    for b in range(BINS):
-        own = _Sums(
-            own.rejected + counts[0, b] + prior[0, b],
-            max(own.hits - counts[1, b] - prior[1, b], 0.0),
-            own.share_rejected + shares[0, b],
-            max(own.share_hits - shares[1, b], 0.0),
-        )
-        value = _value(scales, own, label, others, labels, certain)
-        if b + 1 == cut:
-            present = value
-        if value > best or (value == best and abs(b + 1 - BINS // 2) < abs(chosen - BINS // 2)):
-            best, chosen = value, b + 1
-    return chosen if (best - present) * n_labels > HYSTERESIS else cut
+    scales = _scales_of(aims, label, labels, rows, n_labels)
+    _write_values(scales, label, others, labels, certain_of(rows), q, work)
+    values, best, chosen = work[VALUES], -1.0, 0
+    for b in range(BINS + 1):
+        if values[b] > best or (values[b] == best and abs(b - BINS // 2) < abs(chosen - BINS // 2)):
+            best, chosen = values[b], b
+    return chosen if (best - values[cut]) * n_labels > HYSTERESIS else cut
 
 
 @subkernel
 def choose_cuts(state: Cuts, aims: Aims, sweeps: int, work: Floats) -> None:
-    """Let all labels choose, one after the other, until none moves or so many times; `work` has 3 × `BINS` numbers."""
-    n_labels, counts, shares, rows = len(state.cut), state.counts, state.shares, state.rows
-    prior = work[:2]
-    _set_prior(counts, prior, work[2])
+    """Let all labels choose, one after the other, until none moves or so many times; `work`, see `work_for`."""
+    n_labels, rows = len(state.cut), state.rows
+    for q in range(n_labels):
+        for y in range(2):
+            _add_up(state.counts[q, y], work[FIRST + SUMS * q + y])
+            _add_up(state.shares[q, y], work[FIRST + SUMS * q + 2 + y])
+    _set_prior(state.counts, work)
     right, labels = _Sums(0.0, 0.0, 0.0, 0.0), _Everything(0.0, 0.0, 1e-9, 1e-9)
     for q in range(n_labels):
-        right = _plus(right, _right_of(counts[q], shares[q], prior, state.cut[q]), 1.0)
-        label = _all_of(counts[q], shares[q], prior)
+        right = _plus(right, _right_of(work, q, state.cut[q]), 1.0)
+        label = _all_of(work, q)
         labels = _Everything(
             labels.negatives + label.negatives,
             labels.positives + label.positives,
@@ -319,12 +339,11 @@ def choose_cuts(state: Cuts, aims: Aims, sweeps: int, work: Floats) -> None:
             break
         moved = False
         for q in range(n_labels):
-            own = _right_of(counts[q], shares[q], prior, state.cut[q])
-            others = _plus(right, own, -1.0)
-            cut = _best_cut(aims, counts[q], shares[q], prior, others, labels, rows, n_labels, state.cut[q])
+            others = _plus(right, _right_of(work, q, state.cut[q]), -1.0)
+            cut = _best_cut(aims, others, labels, rows, n_labels, q, state.cut[q], work)
             if cut != state.cut[q]:
                 state.cut[q], moved = cut, True
-                right = _plus(others, _right_of(counts[q], shares[q], prior, cut), 1.0)
+                right = _plus(others, _right_of(work, q, cut), 1.0)
 
 
 @subkernel

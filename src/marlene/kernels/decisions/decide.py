@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marlene.kernels.compile import kernel, subkernel
-from marlene.kernels.decisions.calibration import calibrate_row, learn_lines
+from marlene.kernels.decisions.calibration import calibrate_row, learn_lines, write_odds
 from marlene.kernels.decisions.cuts import (
-    BINS,
     EVERY,
     Aims,
     Cuts,
@@ -19,6 +18,7 @@ from marlene.kernels.decisions.cuts import (
     is_above,
     lowering,
     observe_scores,
+    work_for,
 )
 from marlene.kernels.decisions.label_sets import (
     LabelSets,
@@ -57,23 +57,23 @@ class DecisionState(NamedTuple):
 
 @subkernel
 def decide_row(
-    state: DecisionState, objective: Objective, scores: Floats, probabilities: Floats, out: Labels, work: Floats
+    state: DecisionState, objective: Objective, odds: Floats, probabilities: Floats, out: Labels, work: Floats
 ) -> None:
-    """Write the predictions of an example."""
+    """Write the predictions of an example, given the log odds of its scores."""
     rule = objective.rule
     if rule >= BEST_LABELS:
         choose_best_labels(state.sets, rule - BEST_LABELS, certain_of(state.cuts.rows), probabilities, out)
     elif rule == SUBSET:
         choose_likeliest_set(state.sets, state.examples, probabilities, out, work)
     else:
-        lower = lowering(scores) if rule == CUTS else 0.0
-        for q in range(len(scores)):
+        lower = lowering(odds) if rule == CUTS else 0.0
+        for q in range(len(odds)):
             if rule == CUTS:
-                above = is_above(state.cuts, scores, q, lower)
+                above = is_above(state.cuts, odds, q, lower)
             elif rule == COSTS:
                 above = probabilities[q] > objective.level
             else:
-                above = scores[q] >= 0.5
+                above = odds[q] >= 0.0
             out[q] = 1 if above else 0
 
 
@@ -82,7 +82,7 @@ def learn_scores(
     cuts: Cuts,
     lines: Floats,
     objective: Objective,
-    scores: Floats,
+    odds: Floats,
     probabilities: Floats,
     truth: Labels,
     weight: float,
@@ -92,9 +92,9 @@ def learn_scores(
 
     Choose the cuts afresh if it is time.
     """
-    if not observe_scores(cuts, scores, truth, weight):
+    if not observe_scores(cuts, odds, truth, weight):
         return False
-    learn_lines(lines, scores, probabilities, truth, weight)
+    learn_lines(lines, odds, probabilities, truth, weight)
     cuts.seen[0] += 1
     if cuts.seen[0] % EVERY == 0:
         if objective.rule == CUTS:
@@ -107,14 +107,14 @@ def learn_scores(
 def learn_decisions(
     state: DecisionState,
     objective: Objective,
-    scores: Floats,
+    odds: Floats,
     probabilities: Floats,
     truth: Labels,
     weight: float,
     work: Floats,
 ) -> None:
     """Learn from the scores and the labels of an example."""
-    if learn_scores(state.cuts, state.lines, objective, scores, probabilities, truth, weight, work):
+    if learn_scores(state.cuts, state.lines, objective, odds, probabilities, truth, weight, work):
         if objective.rule == SUBSET:
             judge_powers(state.sets, state.examples, probabilities, truth, work)
         learn_set(state.sets, probabilities, truth, weight)
@@ -130,22 +130,26 @@ def settle(cuts: Cuts, objective: Objective, work: Floats) -> None:
 @kernel
 def settle_alone(state: DecisionState, objective: Objective) -> None:
     """Do the same, for decisions that belong to no tracker."""
-    settle(state.cuts, objective, np.empty((3, BINS)))
+    settle(state.cuts, objective, np.empty(work_for(len(state.cuts.cut))))
 
 
 @kernel
 def calibrate(state: DecisionState, scores: Floats, out: Floats) -> None:
     """Write the probabilities of examples (examples × labels)."""
+    odds = np.empty(scores.shape[1])
     for row in range(len(scores)):
-        calibrate_row(state.lines, state.examples, scores[row], out[row])
+        write_odds(scores[row], odds)
+        calibrate_row(state.lines, state.examples, odds, out[row])
 
 
 @kernel
 def decide(state: DecisionState, objective: Objective, scores: Floats, probabilities: Floats, out: Labels) -> None:
     """Write the predictions of examples (examples × labels); NaN is no score."""
-    work = np.empty((3, max(BINS, scores.shape[1])))
+    work = np.empty(work_for(scores.shape[1]))
+    odds = np.empty(scores.shape[1])
     for row in range(len(scores)):
-        decide_row(state, objective, scores[row], probabilities[row], out[row], work)
+        write_odds(scores[row], odds)
+        decide_row(state, objective, odds, probabilities[row], out[row], work)
 
 
 @kernel
@@ -153,11 +157,13 @@ def decide_and_learn(
     state: DecisionState, objective: Objective, scores: Floats, truth: Labels, probabilities: Floats, out: Labels
 ) -> None:
     """Write the probabilities and predictions of examples, and learn from each of them before the next."""
-    work = np.empty((3, max(BINS, scores.shape[1])))
+    work = np.empty(work_for(scores.shape[1]))
+    odds = np.empty(scores.shape[1])
     for row in range(len(scores)):
-        calibrate_row(state.lines, state.examples, scores[row], probabilities[row])
-        decide_row(state, objective, scores[row], probabilities[row], out[row], work)
-        learn_decisions(state, objective, scores[row], probabilities[row], truth[row], 1.0, work)
+        write_odds(scores[row], odds)
+        calibrate_row(state.lines, state.examples, odds, probabilities[row])
+        decide_row(state, objective, odds, probabilities[row], out[row], work)
+        learn_decisions(state, objective, odds, probabilities[row], truth[row], 1.0, work)
         for q in range(len(truth[row])):
             if truth[row, q] >= 0:
                 state.examples[q, truth[row, q]] += 1.0

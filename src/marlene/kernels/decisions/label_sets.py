@@ -190,7 +190,7 @@ def choose_best_labels(state: LabelSets, aim: int, certain: Certain, probabiliti
 def _likeliest_set(state: LabelSets, examples: Floats, probabilities: Floats, power: float, work: Floats) -> int:
     """Return the place of the likeliest set; -1: the labels whose probability is above one half."""
     n_labels, total = len(probabilities), state.rows[ROWS] + UNSEEN
-    odds, usual, all_usual, likeliest = work[0], work[1], 0.0, 0.0
+    odds, usual, all_usual, likeliest = work[:, 0], work[:, 1], 0.0, 0.0
     for q in range(n_labels):
         p = min(max(probabilities[q], NEVER_SURE), 1.0 - NEVER_SURE)
         odds[q] = math.log(p / (1.0 - p))

@@ -45,12 +45,12 @@ def settle_cuts(table: Ints) -> None:
 
 
 @subkernel
-def _decide(model: Model, scores: Floats, probabilities: Floats, out: Labels) -> None:
+def _decide(model: Model, odds: Floats, probabilities: Floats, out: Labels) -> None:
     """Write the predictions of all target labels; labels that search have other probabilities from now on."""
     searching = is_any_searching(model)
     if searching:
         heed_probabilities(model, probabilities)
-    decide_labels(model.streams, model.sets, model.objective, scores, probabilities, out, model.scratch.choice)
+    decide_labels(model.streams, model.sets, model.objective, odds, probabilities, out, model.scratch.choice)
     if searching and model.objective.rule == CUTS:
         heed_decisions(model, out)
 
@@ -68,8 +68,9 @@ def decide_rows(table: Ints, task: Ints, row: int, stop: int, given: int) -> boo
     while row < stop:
         scores, probabilities, out = block.scores[row, :n_labels], block.probabilities[row], block.predictions[row]
         vote(model, rows, row, scores)
-        calibrate_labels(streams, TARGET, scores, probabilities)
-        _decide(model, scores, probabilities, out)
+        odds = model.scratch.odds[:n_labels]
+        calibrate_labels(streams, TARGET, scores, odds, probabilities)
+        _decide(model, odds, probabilities, out)
         row += 1
     return True
 
@@ -86,9 +87,10 @@ def learn_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int) 
         return REFUSED
     rows, block, streams, clock, sets = work.rows, work.block, model.streams, model.clock, model.sets
     n_labels, objective, choice = streams.labels[TARGET], model.objective, model.scratch.choice
-    window, scores, probabilities = (
+    window, scores, odds, probabilities = (
         model.kinds.window,
         model.scratch.scores[:n_labels],
+        model.scratch.odds[:n_labels],
         model.scratch.probabilities[:n_labels],
     )
     while row < stop and clock[EVENTS] + KINDS * n_labels <= len(model.events):
@@ -100,12 +102,12 @@ def learn_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int) 
             begin(model)
             clock[STALE] = 0
         vote(model, rows, row, scores)
-        calibrate_labels(streams, TARGET, scores, probabilities)
+        calibrate_labels(streams, TARGET, scores, odds, probabilities)
         if len(block.scores) > 0:
             for q in range(n_labels):
                 block.probabilities[row, q] = probabilities[q]
-            _decide(model, scores, block.probabilities[row], block.predictions[row])
-        learn_labels(streams, sets, objective, scores, probabilities, truth, block.weights[row], choice)
+            _decide(model, odds, block.probabilities[row], block.predictions[row])
+        learn_labels(streams, sets, objective, odds, probabilities, truth, block.weights[row], choice)
         learn_search(model, probabilities, truth)
         learn_voices(model, scores, truth)
         if is_any(truth, 0):  # of others nothing is learnt, not even of their inputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from marlene.kernels.compile import inlined, subkernel
-from marlene.kernels.decisions.calibration import calibrate_row
+from marlene.kernels.decisions.calibration import calibrate_row, write_odds
 from marlene.kernels.decisions.cuts import Cuts
 from marlene.kernels.decisions.decide import DecisionState, decide_row, learn_decisions, settle
 from marlene.kernels.tracking.state import TARGET
@@ -37,27 +37,28 @@ def _decisions(streams: Streams, sets: LabelSets) -> DecisionState:
 
 
 @subkernel
-def calibrate_labels(streams: Streams, stream: int, scores: Floats, probabilities: Floats) -> None:
-    """Write P(label) of the labels of a stream."""
-    calibrate_row(streams.lines[stream], streams.examples[stream], scores, probabilities)
+def calibrate_labels(streams: Streams, stream: int, scores: Floats, odds: Floats, probabilities: Floats) -> None:
+    """Write the log odds of the scores of a stream's labels, and P(label)."""
+    write_odds(scores, odds)
+    calibrate_row(streams.lines[stream], streams.examples[stream], odds, probabilities)
 
 
 @subkernel
 def decide_labels(
-    streams: Streams, sets: LabelSets, objective: Objective, scores: Floats, probabilities: Floats, out: Labels,
+    streams: Streams, sets: LabelSets, objective: Objective, odds: Floats, probabilities: Floats, out: Labels,
     work: Floats,
 ) -> None:  # fmt: skip
     """Write the predictions of all target labels."""
-    decide_row(_decisions(streams, sets), objective, scores, probabilities, out, work)
+    decide_row(_decisions(streams, sets), objective, odds, probabilities, out, work)
 
 
 @subkernel
 def learn_labels(
-    streams: Streams, sets: LabelSets, objective: Objective, scores: Floats, probabilities: Floats, truth: Labels,
+    streams: Streams, sets: LabelSets, objective: Objective, odds: Floats, probabilities: Floats, truth: Labels,
     weight: float, work: Floats,
 ) -> None:  # fmt: skip
     """Learn how to decide from an example of the target."""
-    learn_decisions(_decisions(streams, sets), objective, scores, probabilities, truth, weight, work)
+    learn_decisions(_decisions(streams, sets), objective, odds, probabilities, truth, weight, work)
 
 
 @subkernel

@@ -120,7 +120,8 @@ def inherit(model: Model, k: int, q: int, h: int) -> None:
         copy_column(model.kinds, k, h, heir, np.inf, 1.0)
     if room != TARGET and state.own_examples(streams, q, 0) + state.own_examples(streams, q, 1) < FEW_EXAMPLES:
         inherit_threshold(streams, room, h - state.source_column(rooms, room, 0), q, FOUND_EXAMPLES)
-    model.scratch.score[k, heir] = model.scratch.score[k, h]  # what the heir says of the example it learns next
+    score, chance = model.scratch.score[k], model.scratch.chance[k]
+    score[heir], chance[heir] = score[h], chance[h]  # what the heir says of the example it learns next
     hand_over(weights, k, q, place_of(weights, rooms, k, q, h), learner_place(room))
     find_leaders(weights, rooms, k, q)
     event = model.events[model.clock[state.EVENTS]]

@@ -11,6 +11,7 @@ from marlene.kernels.banks.neighbours import remember
 from marlene.kernels.banks.scales import observe_row
 from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.decisions.decide import learn_scores
+from marlene.kernels.smooth import log_of, probability, within
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.decisions import calibrate_labels, cuts_of
 from marlene.kernels.tracking.inherit import (
@@ -32,7 +33,6 @@ from marlene.kernels.tracking.state import (
     NEIGHBOURS,
     SEARCHING,
     TARGET,
-    probability,
     scales_of,
 )
 from marlene.kernels.tracking.voices import are_asked, blend, learn_errors, write_neighbours
@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from marlene.kernels.rows import Rows
     from marlene.kernels.tracking.state import Kinds, Model, Rooms, Streams, Weights, WorkSpace
 
-SUREST = math.log(0.995 / 0.005)
-"""Log odds beyond which a vote counts no more in weights."""
+SURE = 0.995
+SUREST = math.log(SURE / (1.0 - SURE))
+"""The probability, and the log odds, beyond which a vote counts no more in weights."""
 YOUNG_PATIENCE = 4.0
 """How much longer young learners keep their sums over absent inputs: they are many, and do not live long."""
 HEAVIEST = 1000.0
@@ -66,7 +67,7 @@ FAMILIAR = 0.7
 def _write_scores(
     kinds: Kinds, rooms: Rooms, room: int, rows: Rows, row: int, scratch: WorkSpace, first: int, stop: int
 ) -> None:
-    """Write the log odds of columns of a room."""
+    """Write the log odds of columns of a room, and the probabilities that belong to them."""
     score = scratch.score
     scales = scales_of(rooms, room)
     if kinds.used[BAYES]:
@@ -77,27 +78,33 @@ def _write_scores(
                 out[h] = LARGEST * ((bayes.weights[1, h] > 0.0) - (bayes.weights[0, h] > 0.0))
     if kinds.used[LINEAR]:
         linear_scores(kinds.linear, scales, scratch.full.rows, 0, first, stop, score[LINEAR])
+    for k in range(KINDS):
+        if kinds.used[k]:
+            odds, chance = score[k, first:stop], scratch.chance[k, first:stop]
+            for h in range(len(odds)):
+                chance[h] = probability(within(odds[h], LARGEST))
 
 
 @subkernel
 def _write_logs(scratch: WorkSpace, k: int, columns: int) -> None:
     """Write ln P(0) and ln P(1) of all columns, with bounds on how sure they may be."""
-    score, positive, negative = scratch.score[k], scratch.logs[k, 1], scratch.logs[k, 0]
+    score, chance = scratch.score[k, :columns], scratch.chance[k, :columns]
+    positive, negative = scratch.logs[k, 1, :columns], scratch.logs[k, 0, :columns]
     for h in range(columns):
-        odds = min(max(score[h], -SUREST), SUREST)
-        positive[h] = -math.log(1.0 + math.exp(-odds))
-        negative[h] = positive[h] - odds
+        p = chance[h] if chance[h] < SURE else SURE  # noqa: FURB136 (faster: no check for NaN)
+        positive[h] = log_of(p if p > 1.0 - SURE else 1.0 - SURE)  # noqa: FURB136
+        negative[h] = positive[h] - within(score[h], SUREST)
 
 
 @subkernel
-def _mixed_votes(weights: Weights, score: Floats, k: int, said: Floats) -> None:
+def _mixed_votes(weights: Weights, score: Floats, chance: Floats, k: int, said: Floats) -> None:
     """Write what the leaders of every target label say together; those whose log odds are 0 say nothing."""
     for q in range(len(said)):
         p = total = 0.0
         for j in range(weights.leaders[k, q]):
-            odds, share = score[weights.leader[k, q, j]], weights.share[k, q, j]
-            if odds != 0.0:
-                p += share * probability(odds)
+            h, share = weights.leader[k, q, j], weights.share[k, q, j]
+            if score[h] != 0.0:
+                p += share * chance[h]
                 total += share
         said[q] = p / total if total > 0.0 else 0.5
 
@@ -131,7 +138,7 @@ def vote(model: Model, rows: Rows, row: int, scores: Floats) -> None:
     n_labels = streams.labels[TARGET]
     for k in range(KINDS):
         if kinds.used[k]:
-            _mixed_votes(model.weights, scratch.score[k], k, scratch.said[k, :n_labels])
+            _mixed_votes(model.weights, scratch.score[k], scratch.chance[k], k, scratch.said[k, :n_labels])
     if are_asked(model):
         write_neighbours(kinds, rooms, scratch, n_labels)
         blend(streams, TARGET, kinds.voices, scratch, scores)
@@ -145,21 +152,18 @@ def _train(model: Model, stream: int, room: int, first: int, rows: Rows, row: in
     kinds, streams = model.kinds, model.streams
     scales, n_labels = scales_of(model.rooms, room), streams.labels[stream]
     patience = YOUNG_PATIENCE if room == TARGET and first == model.rooms.block else 1.0
-    slopes, score, importance = (
-        model.scratch.slopes[:n_labels],
-        model.scratch.score[LINEAR],
-        model.scratch.importance[0],
+    slopes, work, importance = model.scratch.slopes[:n_labels], model.scratch.work, model.scratch.importance[0]
+    chance, examples, weights = (
+        model.scratch.chance[LINEAR, first : first + n_labels],
+        streams.examples[stream],
+        work[3],
     )
     for q in range(n_labels):
-        slopes[q] = 0.0
-        if truth[q] < 0:
-            continue
-        weight = class_weight(streams.examples[stream, q, 0], streams.examples[stream, q, 1], truth[q])
-        if kinds.used[LINEAR]:
-            slopes[q] = importance * slope(kinds.linear_settings, probability(score[first + q]), truth[q], weight)
-        if kinds.used[BAYES]:
-            y, h = truth[q], first + q
-            bayes_learn(kinds.bayes, kinds.bayes_settings, scales, rows, row, h, y, weight, importance, patience)
+        weights[q] = class_weight(examples[q, 0], examples[q, 1], truth[q])
+        slopes[q] = importance * slope(kinds.linear_settings, chance[q], truth[q], weights[q]) if truth[q] >= 0 else 0.0
+    if kinds.used[BAYES]:
+        bank, settings, lesson = kinds.bayes, kinds.bayes_settings, truth[:n_labels]
+        bayes_learn(bank, settings, scales, rows, row, first, lesson, weights, importance, patience, work)
     if kinds.used[LINEAR]:
         linear_learn(kinds.linear, kinds.linear_settings, scales, model.scratch.full.rows, 0, first, slopes)
 
@@ -181,7 +185,7 @@ def _is_asleep(model: Model, k: int, h: int) -> bool:
 def _count_sleepers(model: Model, k: int) -> tuple[int, int]:
     """Return how many learners of sources sleep, and how many are awake."""
     asleep = awake = 0
-    for i in range(model.clock[state.POOL]):
+    for i in range(model.clock[state.POOL] if len(model.streams.labels) > 1 else 0):
         h = model.weights.pool[i]
         if _is_asleep(model, k, h):
             asleep += 1
@@ -317,9 +321,8 @@ def test_source(model: Model, stream: int, rows: Rows, row: int, truth: Labels) 
     add_zeros(scratch.full, model.rooms, rows, row)
     _write_scores(model.kinds, model.rooms, stream, rows, row, scratch, first, model.rooms.first[stream + 1])
     source_scores(model, stream, scores)
-    calibrate_labels(streams, stream, scores[:n_labels], probabilities[:n_labels])
+    odds = scratch.odds[:n_labels]
+    calibrate_labels(streams, stream, scores[:n_labels], odds, probabilities[:n_labels])
     lines, weight, work = streams.lines[stream], scratch.importance[0], scratch.choice
-    learn_scores(
-        cuts_of(streams, stream), lines, model.objective, scores[:n_labels], probabilities, truth, weight, work
-    )
+    learn_scores(cuts_of(streams, stream), lines, model.objective, odds, probabilities, truth, weight, work)
     learn_errors(streams, stream, model.kinds.used, scratch, truth)

@@ -13,7 +13,7 @@ import math
 from typing import TYPE_CHECKING
 
 from marlene.kernels.compile import inlined, subkernel
-from marlene.kernels.decisions.calibration import calibrated
+from marlene.kernels.decisions.calibration import calibrated, write_odds
 from marlene.kernels.decisions.cuts import bin_of, lowering
 from marlene.kernels.ensemble.blend import Blend, blended_vote
 from marlene.kernels.tracking.state import (
@@ -25,7 +25,6 @@ from marlene.kernels.tracking.state import (
     OFFERED,
     TARGET,
     own_examples,
-    probability,
     source_column,
 )
 
@@ -50,7 +49,7 @@ def source_scores(model: Model, stream: int, scores: Floats) -> None:
     blend = Blend(streams.errors[stream], streams.counted[stream])
     for k in range(KINDS):
         for label in range(streams.labels[stream]):
-            scratch.said[k, label] = probability(scratch.score[k, first + label])
+            scratch.said[k, label] = scratch.chance[k, first + label]
     for label in range(streams.labels[stream]):
         scores[label] = blended_vote(blend, scratch.said, model.kinds.used, label)
 
@@ -105,15 +104,17 @@ def write_offers(model: Model, stream: int, awake: bool) -> None:
     if not awake:
         offers[OFFERED, 0] = ASLEEP
         return
-    n_labels, scores = streams.labels[stream], offers[DECIDED]
-    source_scores(model, stream, scores)
-    lower = lowering(scores[:n_labels])
+    n_labels = streams.labels[stream]
+    odds = offers[DECIDED, :n_labels]
+    source_scores(model, stream, odds)
+    write_odds(odds, odds)
+    lower = lowering(odds)
     for label in range(n_labels):
-        p = calibrated(streams.lines[stream, label], streams.examples[stream, label], scores[label])
+        p = calibrated(streams.lines[stream, label], streams.examples[stream, label], odds[label])
         offers[OFFERED, label] = p
         offers[LOG_POSITIVE, label] = math.log(max(p, LEAST_LIKELY))
         offers[LOG_NEGATIVE, label] = math.log(max(1.0 - p, LEAST_LIKELY))
-        offers[DECIDED, label] = 1.0 if bin_of(scores[label], lower) >= streams.cut[stream, label] else 0.0
+        offers[DECIDED, label] = 1.0 if bin_of(odds[label], lower) >= streams.cut[stream, label] else 0.0
 
 
 @subkernel

@@ -8,11 +8,10 @@ the source. Every column is a classifier of each *kind*: naive Bayes and linear.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.banks.linear import Linear, LinearSettings
-from marlene.kernels.banks.naive_bayes import LARGEST, Bayes, BayesSettings
+from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
 from marlene.kernels.banks.neighbours import Window, WindowSettings, WindowSpace
 from marlene.kernels.banks.scales import FullRow, Scales
 from marlene.kernels.compile import inlined
@@ -212,21 +211,24 @@ class Growth(NamedTuple):
 
 
 class WorkSpace(NamedTuple):
-    """Work space: log odds of columns (kinds × columns), ln P(y) (kinds × 2 × columns), what voices say of labels.
+    """Work space: log odds of columns and their probabilities (kinds × columns), ln P(y) (kinds × 2 × columns).
 
     `full`: the present example with its zeros. `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and
-    ln P(1) as they say it. `said`: what kinds say of labels; `scores`: the same blended; `probabilities`: from these;
-    `choice`: for decisions; `importance`: the weight of the present example; `offers`: what sources say of their labels
-    (see `OFFERED`; × streams × labels).
+    ln P(1) as they say it. `said`: what voices say of labels; `scores`: the same blended; `odds`: their log odds;
+    `probabilities`: from these; `choice`: for decisions; `work`: for training; `importance`: the weight of the present
+    example; `offers`: what sources say of their labels (see `OFFERED`; × streams × labels).
     """
 
     full: FullRow
     score: Floats
+    chance: Floats
     logs: Floats
     said: Floats
     scores: Floats
+    odds: Floats
     probabilities: Floats
     choice: Floats
+    work: Floats
     slopes: Floats
     lesson: Labels
     scouts: Ints
@@ -310,7 +312,7 @@ describe(
         LabelSets: (2, 1, 1, 1, 1),
         Rows: (1, 1, 1),
         FullRow: (0, 1, 1),
-        WorkSpace: (0, 2, 3, 2, 1, 1, 2, 1, 1, 1, 2, 1, 3, 0),
+        WorkSpace: (0, 2, 2, 3, 2, 1, 1, 1, 2, 2, 1, 1, 1, 2, 1, 3, 0),
         Aims: (0, 0, 0, 0, 0),
         Objective: (0, 0, 0),
         Model: (0, 0, 0, 0, 0, 0, 0, 2, 1, 0),
@@ -341,12 +343,6 @@ def scales_of(rooms: Rooms, room: int) -> Scales:
 def own_examples(streams: Streams, q: int, y: int) -> float:
     """Return how many examples of class y a target label has had, without those lent."""
     return float(streams.examples[TARGET, q, y] - streams.lent[TARGET, q, y])
-
-
-@inlined
-def probability(odds: float) -> float:
-    """Return the probability that log odds stand for."""
-    return 1.0 / (1.0 + math.exp(-min(max(odds, -LARGEST), LARGEST)))
 
 
 @inlined

@@ -42,6 +42,8 @@ OWN_PRIOR, YOUNG_PRIOR, OTHERS_PRIOR = 0.9, 0.05, 0.1
 """How that part is shared: the label's learners, its young learner, and all snapshots and sources together."""
 TEMPER = 0.5
 """The power of a weight by which a leader votes: it takes twice as long to have nearly all of the say."""
+OWN_FLOOR, YOUNG_FLOOR, SILENCE = math.log(SHARE * OWN_PRIOR), math.log(SHARE * YOUNG_PRIOR), math.log(0.5)
+"""The least weights of a label's learners and of its young one, and what silence says; as logarithms."""
 BEHIND = 5.0
 """How far below the best a leader's logarithm may be."""
 HASTE, SEARCHED = 8.0, 32.0
@@ -57,16 +59,17 @@ GOOD = 0.2
 @inlined
 def class_weight(negative: float, positive: float, y: int) -> float:
     """Return by how much an example of class y counts, so that both classes count the same."""
-    share = (positive + 1.0) / (negative + positive + 2.0)
-    return 0.5 / share if y == 1 else 0.5 / (1.0 - share)
+    return 0.5 * (negative + positive + 2.0) / ((positive if y == 1 else negative) + 1.0)
 
 
 @inlined
 def fair_step(negative: float, positive: float, y: int) -> float:
-    """Return how far weights move after an example of class y; both classes count the same."""
-    counts = class_weight(negative, positive, y)
-    larger = max(counts, class_weight(negative, positive, 1 - y))
-    return RATE * counts * min(1.0, LARGEST_CLASS_WEIGHT / larger)
+    """Return how far weights move after an example of class y; both classes count the same.
+
+    This is η × the class weight, less by as much as that of the rarer class exceeds `LARGEST_CLASS_WEIGHT`.
+    """
+    rarer, own = min(negative, positive) + 1.0, (positive if y == 1 else negative) + 1.0
+    return RATE * min(0.5 * (negative + positive + 2.0), LARGEST_CLASS_WEIGHT * rarer) / own
 
 
 @inlined
@@ -78,18 +81,20 @@ def _is_heard(log: float, silent: Floats, place: int, guest: int) -> bool:
 
 
 @inlined
-def _vote_share(weights: Weights, k: int, q: int, guest: int) -> None:
-    """Find the leaders of a label, and their shares."""
-    log, leader, share = weights.log[k, q], weights.leader[k, q], weights.share[k, q]
-    size, silent, best = weights.size[k, q], weights.silent[k, q], -np.inf
+def _vote_share(weights: Weights, k: int, q: int, size: int, guest: int, bound: float) -> None:
+    """Find the leaders of a label among the first `size` of its list, and their shares; none is at the bound or below.
+
+    Of more than `LEADERS`, those with the largest weights lead.
+    """
+    leader, share, candidate = weights.leader[k, q], weights.share[k, q], weights.candidate[k, q]
+    log, silent, best, found = weights.log[k, q, :size], weights.silent[k, q], -np.inf, 0
     for h in range(size):
-        best = max(best, log[h]) if _is_heard(log[h], silent, h, guest) else best
-    count = 0
-    for h in range(size):
-        if log[h] > best - BEHIND and _is_heard(log[h], silent, h, guest):
-            place = count
-            if count < LEADERS:
-                count += 1
+        if log[h] > bound and _is_heard(log[h], silent, h, guest):
+            best = max(best, log[h])
+            bound = max(bound, best - BEHIND)
+            place = found
+            if found < LEADERS:
+                found += 1
             else:
                 place = 0
                 for j in range(1, LEADERS):
@@ -97,13 +102,18 @@ def _vote_share(weights: Weights, k: int, q: int, guest: int) -> None:
                 if log[h] <= log[leader[place]]:
                     continue
             leader[place] = h
+    count = 0
+    for j in range(found):
+        if log[leader[j]] > best - BEHIND:
+            leader[count] = leader[j]
+            count += 1
     total = 0.0
     for j in range(count):
         share[j] = math.exp(TEMPER * (log[leader[j]] - best))
         total += share[j]
     for j in range(count):
         share[j] /= total
-        leader[j] = weights.candidate[k, q, leader[j]]
+        leader[j] = candidate[leader[j]]
     weights.leaders[k, q] = count
     weights.total[k, q] = best + math.log(total)
 
@@ -111,7 +121,7 @@ def _vote_share(weights: Weights, k: int, q: int, guest: int) -> None:
 @subkernel
 def find_leaders(weights: Weights, rooms: Rooms, k: int, q: int) -> None:
     """Find the leaders of a label, and their shares."""
-    _vote_share(weights, k, q, first_guest(rooms))
+    _vote_share(weights, k, q, weights.size[k, q], first_guest(rooms), -np.inf)
 
 
 @inlined
@@ -135,19 +145,20 @@ def move_weights(model: Model, k: int, q: int, y: int, step: float, scouted: boo
     """
     weights, rooms, logs = model.weights, model.rooms, model.scratch.logs[k, y]
     log, candidate, total = weights.log[k, q], weights.candidate[k, q], weights.total[k, q]
-    own, guest = total + math.log(SHARE * OWN_PRIOR), first_guest(rooms)
+    own, guest = total + OWN_FLOOR, first_guest(rooms)
     for room in range(len(rooms.first) - 1):
         _lift(log, learner_place(room), own)
-    _lift(log, YOUNG_PLACE, total + math.log(SHARE * YOUNG_PRIOR))
+    _lift(log, YOUNG_PLACE, total + YOUNG_FLOOR)
     first = place_of(weights, rooms, k, q, weights.leader[k, q, 0])
-    silent, said = weights.silent[k, q], step * math.log(0.5)
-    silent[SILENT_YOUNG] = max(silent[SILENT_YOUNG], total + math.log(SHARE * YOUNG_PRIOR)) + said
+    silent, said = weights.silent[k, q], step * SILENCE
+    silent[SILENT_YOUNG] = max(silent[SILENT_YOUNG], total + YOUNG_FLOOR) + said
     silent[SILENT_GUEST] = max(silent[SILENT_GUEST], total + weights.least[0]) + said
     close, bound = 0, log[first] + step * logs[candidate[first]] - BEHIND
     for place in range(guest):
         log[place] += step * logs[candidate[place]]
         close += 1 if log[place] > bound else 0
     guests, floor, said = log[guest : weights.size[k, q]], model.scratch.guests[0], model.scratch.guests[1 + y]
+    residents = close
     for i in range(len(guests)):
         least = floor[i] + total
         now = (guests[i] if guests[i] > least else least) + step * said[i]  # noqa: FURB136 (faster: no check for NaN)
@@ -157,7 +168,10 @@ def move_weights(model: Model, k: int, q: int, y: int, step: float, scouted: boo
     if close == 1 and weights.leaders[k, q] == 1 and not came:
         weights.total[k, q] = log[first]
         return False
-    _vote_share(weights, k, q, guest)
+    if came or not _is_heard(log[first], silent, first, guest):
+        find_leaders(weights, rooms, k, q)
+    else:  # none of those that are not close leads
+        _vote_share(weights, k, q, guest if close == residents else weights.size[k, q], guest, bound)
     return True
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from marlene.banks._bank import no_row
 from marlene.kernels.banks.neighbours import WindowSpace
 from marlene.kernels.decisions.calibration import LINE
-from marlene.kernels.decisions.cuts import BINS
+from marlene.kernels.decisions.cuts import BINS, FIRST, SUMS
 from marlene.kernels.tracking.state import (
     ABSENT,
     KINDS,
@@ -129,11 +129,14 @@ def new_scratch(inputs: int, columns: int, streams: int, labels: int, places: in
     return WorkSpace(
         full=no_row(inputs),
         score=np.zeros((KINDS, columns)),
+        chance=np.zeros((KINDS, columns)),
         logs=np.zeros((KINDS, 2, columns)),
         said=np.zeros((VOICES, labels)),
         scores=np.zeros(labels),
+        odds=np.zeros(labels),
         probabilities=np.zeros(labels),
-        choice=np.zeros((3, max(BINS, labels))),
+        choice=np.zeros((FIRST + SUMS * labels, BINS + 1)),
+        work=np.zeros((4, labels)),
         slopes=np.zeros(labels),
         lesson=np.zeros(labels, np.int8),
         scouts=np.zeros(SCOUTS, np.int64),
