@@ -3,7 +3,7 @@
 Handing a kernel a NamedTuple of many arrays costs 20 µs: each array is unpacked at each call. Instead, a *table* of
 whole numbers says where the arrays are and how long their axes are. It is made once and handed over at each call; the
 arrays must live as long as it does. A number of the bundle is in the table itself. What a kernel holds, and hands to
-others, is a pointer into the table: an array is read from it where it is used, which also takes a fraction of the time
+others, is a pointer into the table: an array is read from it where it is used, which also takes less time
 to compile.
 """
 

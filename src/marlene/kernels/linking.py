@@ -2,7 +2,7 @@
 
 Numba optimises every function together with all it calls, and makes machine code of it, though nobody calls a part
 from Python: what lies deep is optimised again at each level. Here parts stay as they are until the kernel that calls
-them is linked; this halves the time to compile.
+them is linked, which takes much less time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Compiling:
 
     @contextmanager
     def going_on(self) -> Iterator[None]:
-        """Measure what is done within, and collect no garbage: there is none, and looking for it takes a tenth."""
+        """Measure what is done within, and collect no garbage: there is none, and looking for it takes time."""
         collecting = gc.isenabled()
         gc.disable()
         if self.depth == 0:
@@ -68,7 +68,7 @@ COMPILING = Compiling()
 class QuickFlags(compiler.Flags):  # type: ignore[misc]
     """Numba's options of a function, compared without asking for each of them.
 
-    They are part of the key by which Numba finds the code of every operator: this is a sixth of the time to compile.
+    They are part of the key by which Numba finds the code of every operator, and so are compared very often.
     """
 
     defaults: Any = {name: option.default for name, option in compiler.Flags.options.items()}  # noqa: RUF012 (not ours)
