@@ -61,7 +61,7 @@ def test_every_file_that_is_named_exists(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     named = re.findall(r"`([a-z_]+/[a-z_/*.]*)`", text)
     assert len(named) > 10
-    for path in named:
+    for path in (path for path in named if not path.startswith("build/")):  # made, not kept
         assert any(list(base.glob(path)) for base in (ROOT, ROOT / "src" / "marlene")), path
 
 
