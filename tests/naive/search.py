@@ -2,7 +2,7 @@
 
 import math
 
-from marlene.kernels.tracking.search import HEEDED, LASTS, LEAST_LIKELY
+from marlene.kernels.tracking.search import HEEDED, LASTS, LEAST_LIKELY, SLEPT
 
 NONE = "none of them"
 
@@ -26,10 +26,11 @@ class Search:
         return sum(likely[place] * value for place, value in awake.items()) / sum(likely.values())
 
     def learn(self, offers, own, y, w):
-        """Learn from what each gave to the true class; those that sleep stay as likely as they are."""
+        """Learn from what each gave to the true class; those that sleep are a little less likely than before."""
         for place in self.log:
+            asleep = place != NONE and place not in offers
             p = offers.get(place, own)
-            self.log[place] += w * math.log(max(p if y else 1 - p, LEAST_LIKELY))
+            self.log[place] += w * (math.log(max(p if y else 1 - p, LEAST_LIKELY)) + (SLEPT if asleep else 0))
 
 
 class Searches:

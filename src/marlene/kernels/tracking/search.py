@@ -38,6 +38,9 @@ LEAST_LIKELY = 1e-3
 """What a probability counts for at least, so that one example does not end the search."""
 LASTS = 500.0
 """After how many examples the search ends in any case."""
+SLEPT = math.log(0.9)
+"""What an example adds to the likelihood of a source that sleeps on it, against that of none: one that sleeps often
+comes from elsewhere."""
 ASLEEP = -1.0
 """What a source offers that says nothing of an example."""
 
@@ -168,7 +171,7 @@ def learn_search(model: Model, probabilities: Floats, truth: Labels) -> None:
         streams.alone[q] += weight * own
         for i in range(_size(streams.searched[q])):
             s, label = streams.searched[q, i]
-            asleep = offers[OFFERED, s, 0] == ASLEEP  # so it stays as likely as it is
-            streams.search[q, i] += weight * (own if asleep else offers[logs, s, label])
+            asleep = offers[OFFERED, s, 0] == ASLEEP
+            streams.search[q, i] += weight * (own + SLEPT if asleep else offers[logs, s, label])
         if own_examples(streams, q, 0) + own_examples(streams, q, 1) >= LASTS:
             streams.alone[q] = ABSENT
