@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 HEADER = "header"
 MOST_COUNTED = 1 << 62
+LARGEST = np.float64(1e150)
+"""Of larger numbers the squares would be infinite."""
 EVERY = "*"
 Restored = TypeVar("Restored")
 Tuple = TypeVar("Tuple", bound=Any)

@@ -8,7 +8,7 @@ import numpy as np
 
 from marlene._common.arrays import appended, room_of
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, with_prefix
+from marlene._common.states import LARGEST, arrays_under, with_prefix
 from marlene.kernels.banks.linear import Linear, LinearSettings
 from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
 from marlene.kernels.banks.scales import CLOCKS, PRESENCE, FullRow, Scales
@@ -364,7 +364,7 @@ class InputBank:
             for name, array in bank._arrays._asdict().items():
                 given, part = state[name], array[bank._used(name, len(alive))]
                 counted = name not in cls.counts or bool((given >= 0).all())
-                if given.shape != part.shape or not np.isfinite(given).all() or not counted:
+                if given.shape != part.shape or not (np.abs(given) <= LARGEST).all() or not counted:
                     raise MarleneError(f"not the state of a {cls.name} bank, or damaged: {name}")
                 part[...] = given
             bank._refuse_impossible_counts()

@@ -6,10 +6,8 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
 from marlene._common.errors import MarleneError
-from marlene._common.states import bytes_state, plain, require, restore_file, save_state, state_bytes
+from marlene._common.states import bytes_state, plain, restore_file, save_state, state_bytes
 from marlene.learners._block_learner import BlockLearner
 
 if TYPE_CHECKING:
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
 
 FILE_KIND = "marlene-learner"
 FILE_VERSION = 5
-LARGEST = 1e150
-"""The largest number in a state."""
 
 
 class SavedLearner(BlockLearner):
@@ -78,10 +74,6 @@ class SavedLearner(BlockLearner):
         parameters = dict(header["parameters"])
         if not isinstance(parameters["features"], str):
             parameters["features"] = dict(parameters["features"])
-        for name, array in arrays.items():
-            # Of larger ones the squares would be infinite.
-            within = array.dtype != np.float64 or not ((np.abs(array) > LARGEST) & np.isfinite(array)).any()
-            require(within, f"the array {name}")
         model = cls(**parameters, **cls._restored_objects(header))
         model._space.restore(header["space"])
         model._restore(header, arrays)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from marlene._common.files import AnyPath
     from marlene.kernels.reading.svmlight import Entries
 
-MOST_FEATURES = 1 << 24
+MOST_FEATURES = MOST_LABELS = 1 << 24
 AS_IN = f"as in 7:0.5, with a feature below {MOST_FEATURES}"
 HEADER = re.compile(rb"[ \t]*(\d{1,10})[ \t]+(\d{1,10})[ \t]+(\d{1,10})[ \t]*(?:\r?\n|$)")
 
@@ -79,6 +79,8 @@ def read_svmlight(path: AnyPath, *, first: int | None = None, name: str | None =
     if largest - first >= width:
         place = int(np.argmax(found.indices))
         raise MarleneError(f"{where_entry(found, place, text, path)}: feature {largest}, but the header says {width}")
+    if sizes and sizes[2] > MOST_LABELS:
+        raise MarleneError(f"{path}, line 1: the header says {sizes[2]} labels, which are too many")
     X = entries_matrix(found, first, width, text, path)
     features = tuple(Feature(f"x{number}", kind) for number, kind in enumerate(inferred_kinds(X), first))
     names, Y = _labels(found, None if sizes is None else sizes[2], text, path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene._common.states import require
+from marlene._common.states import LARGEST, require
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest.observers import RARE
 from marlene.kernels.forest.tables import ORDERS
@@ -54,7 +54,7 @@ def checked_state(given: Mapping[str, Array], like: Arrays) -> Arrays:
         _require(np.can_cast(array.dtype, model.dtype), f"the type of {name!r}")
         arrays[name] = np.ascontiguousarray(array, model.dtype)
         if model.dtype.kind == "f" and name != "node_value":
-            _require(np.isfinite(array).all(), f"{name!r} holds something that is not a number")
+            _require((np.abs(array) <= LARGEST).all(), f"{name!r} holds something that is not a number, or too large")
     for name in ("node_count", "leaf_weight"):
         _require((arrays[name] >= 0).all(), f"{name!r} holds something negative")
     for group in SAME_LENGTH:

@@ -13,6 +13,7 @@ from marlene.streams._stream import Feature, Stream
 from marlene.streams.svmlight import (
     HEADER,
     MOST_FEATURES,
+    MOST_LABELS,
     entries_matrix,
     line_at,
     read_entries,
@@ -63,6 +64,8 @@ class _SvmlightReading:
         found = read_entries(text, header.end() if header else 0, str(self._path), self._lines)
         if header:
             self._sizes = [int(number) for number in header.groups()]
+            if self._sizes[2] > MOST_LABELS:
+                raise MarleneError(f"{self._path}, line 1: the header says {self._sizes[2]} labels, which are too many")
         before, self._lines = self._lines, self._lines + line_at(text, len(text)) - 1
         if not len(found.rows):
             return None
