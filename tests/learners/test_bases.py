@@ -274,11 +274,11 @@ def test_what_is_written_down_of_old_classifiers_votes_as_they_did(learner, opti
     loaded = learner.load(tmp_path / "model.npz")
     found.append(model.test_then_train(X[450:], Y[450:]))
     np.testing.assert_array_equal(loaded.test_then_train(X[450:], Y[450:]), found[1])
-    assert model._ensemble.classifiers._freezer.arrays().top[0] > 1
+    assert model._ensemble.classifiers._freezer.arrays().sizes[0] > 1
     monkeypatch.setattr(_freezer, "MOST_FEATURES", 0)
     plain = learner(base=base, drift=sensitive(), features="binary", **options)
     np.testing.assert_allclose(np.concatenate(found), plain.test_then_train(X, Y), rtol=0, atol=1e-9)
-    assert plain._ensemble.classifiers._freezer.arrays().top[0] == 0
+    assert plain._ensemble.classifiers._freezer.arrays().sizes[0] == 0
     assert plain.counts() == model.counts()
 
 
@@ -292,7 +292,7 @@ def test_what_is_written_down_follows_new_features():
     np.testing.assert_allclose(
         model.test_then_train(wide[600:], Y[600:]), plain.test_then_train(wide[600:], Y[600:]), rtol=0, atol=1e-12
     )
-    assert model._ensemble.classifiers._freezer.arrays().top[0] > 1
+    assert model._ensemble.classifiers._freezer.arrays().sizes[0] > 1
 
 
 @every_learner

@@ -8,10 +8,10 @@ from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.ensemble import state
 from marlene.kernels.ensemble.performance import Votes, predict_tasks, update_tasks
 from marlene.kernels.forest.branches import new_space
-from marlene.kernels.forest.frozen import frozen_vote, sum_up
+from marlene.kernels.forest.frozen import TREES, frozen_vote, rule_out, sum_up
 from marlene.kernels.forest.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
 from marlene.kernels.forest.observers import entries_needed, surely_fits
-from marlene.kernels.forest.trees import Arrival, Example, count_numeric, has_room, leaf_at, learn, route
+from marlene.kernels.forest.trees import Arrival, Example, count_numeric, has_room, leaf_at, learn, root_of, route
 from marlene.kernels.rows import close_row, open_row
 
 if TYPE_CHECKING:
@@ -65,23 +65,20 @@ def _open(forest: Forest, rows: Rows, row: int, values: int, dense: Floats) -> V
 
 
 @inlined
-def _ask_one(trees: Trees, members: Members, h: int, views: Views, clock: int, raw: Floats) -> None:
-    """Let a member vote on both forms of an example."""
-    forest, settings, frozen, space = trees.forest, trees.settings, trees.frozen, trees.space
+def _ask_one(trees: Trees, members: Members, h: int, views: Views, clock: int, begun: bool, raw: Floats) -> None:
+    """Let a member vote on both forms of an example; if `begun`, its tree is entered where the last vote left it."""
+    forest, settings, space = trees.forest, trees.settings, trees.space
     out, dense = space.votes, views.plain.dense
     for value in range(len(members.positive)):
         example = views.plain
         if value > 0:
             example = views.given
             dense[views.column] = 1.0
-        node, branch = route(forest, members.classifier[h], dense)
+        start = members.node[value, h] if begun else root_of(forest, members.classifier[h])
+        node, branch = route(forest, start, dense)
         at_leaf = node >= 0 and branch < 0
         rule = rule_of(forest, settings, node, members.learns[h]) if at_leaf else BY_MAJORITY
         leaf = leaf_at(forest, node, branch)
-        if 0 <= leaf < len(frozen.slot) and frozen.slot[leaf] > 0 and not example.missing:
-            frozen_vote(frozen, leaf, views.column if value > 0 else -1, out)
-            _note(members, value, h, node, branch, 0, out)
-            continue
         if rule != BY_MAJORITY and value > 0 and node == members.node[0, h] and is_simple(forest, leaf, example):
             # All but one feature said the same when it was 0.
             out[0], out[1] = raw[0, h], raw[1, h]
@@ -96,16 +93,40 @@ def _ask_one(trees: Trees, members: Members, h: int, views: Views, clock: int, r
     members.clock[h] = clock
 
 
+@inlined
+def _place_of(frozen: Frozen, members: Members, h: int) -> int:
+    """Return the number of a member's tree among the frozen ones, or -1."""
+    tree = members.classifier[h]
+    return int(frozen.place[tree]) - 1 if tree < len(frozen.place) else -1
+
+
+@inlined
+def _ask_frozen(frozen: Frozen, members: Members, queue: Ints, views: Views, clock: int, out: Floats) -> None:
+    """Let the frozen members of a queue vote on both forms of an example."""
+    sum_up(frozen, views.plain.indices)
+    for value in range(len(members.positive)):
+        if value > 0:
+            rule_out(frozen, views.column)
+        for h in queue:
+            place = _place_of(frozen, members, h)
+            if place >= 0:
+                frozen_vote(frozen, place, views.column if value > 0 else -1, out)
+                members.negative[value, h], members.positive[value, h] = out[0], out[1]
+                members.clock[h] = clock
+
+
 @subkernel
-def _ask(trees: Trees, members: Members, batch: Batch, row: int, count: int, work: Work) -> None:
-    """Let the first `count` members of the queue vote on a row."""
+def _ask(trees: Trees, members: Members, batch: Batch, row: int, count: int, frozen_too: bool, work: Work) -> None:
+    """Let the first `count` members of the queue vote on a row; `frozen_too`: some may be frozen."""
     if count == 0:
         return
-    views = _open(trees.forest, batch.rows, row, len(members.positive), work.dense)
-    if not views.plain.missing:
-        sum_up(trees.frozen, views.plain.indices)
-    for i in range(count):
-        _ask_one(trees, members, work.queue[i], views, batch.clock + row, work.scratch)
+    views, frozen = _open(trees.forest, batch.rows, row, len(members.positive), work.dense), trees.frozen
+    quick = frozen_too and frozen.sizes[TREES] > 0 and not views.plain.missing
+    if quick:
+        _ask_frozen(frozen, members, work.queue[:count], views, batch.clock + row, trees.space.votes)
+    for h in work.queue[:count]:
+        if not quick or _place_of(frozen, members, h) < 0:
+            _ask_one(trees, members, h, views, batch.clock + row, False, work.scratch)
     close_row(batch.rows, row, work.dense)
 
 
@@ -173,7 +194,8 @@ def _train(trees: Trees, members: Members, batch: Batch, row: int, expected: boo
             dense[views.column] = 0.0
         members.clock[h] = -1
         if batch.everyone:
-            _ask_one(trees, members, h, views, batch.clock + row, work.scratch)
+            begun = arrival.node >= 0 and arrival.branch < 0  # no leaf was made
+            _ask_one(trees, members, h, views, batch.clock + row, begun, work.scratch)
     close_row(batch.rows, row, dense)
 
 
@@ -184,7 +206,7 @@ def _learn(
     """Train on a row, and let changed members vote again if everyone votes; False if the forest is too small."""
     batch.position[state.JOBS] = state.collect_jobs(tasks, truth, work.jobs)
     waiting = _those_without(members, work.jobs, batch.position[state.JOBS], batch.clock + row, work.queue)
-    _ask(trees, members, batch, row, waiting, work)
+    _ask(trees, members, batch, row, waiting, False, work)
     if not _has_room(trees.forest, members, work, batch, row):
         return False
     _train(trees, members, batch, row, expected, work)
@@ -255,7 +277,7 @@ def advance_forest(
         row = position[state.ROW]
         if position[state.PHASE] == state.VOTE:
             waiting = _queue_voters(voters, tasks, batch.everyone, work.queue)
-            _ask(trees, members, batch, row, waiting, work)
+            _ask(trees, members, batch, row, waiting, True, work)
             _announce(voters, batch.probabilities[row : row + 1], work)
             position[state.PHASE] = state.WATCH
         if len(truth) > 0:

@@ -10,7 +10,7 @@ import numpy as np
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.forest.branches import new_space
 from marlene.kernels.forest.observers import entries_needed
-from marlene.kernels.forest.trees import Arrival, Example, count_numeric, has_room, leaf_at, learn, route, vote
+from marlene.kernels.forest.trees import Arrival, Example, count_numeric, has_room, leaf_at, learn, root_of, route, vote
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
@@ -113,7 +113,7 @@ def _hide(scratch: Scratch, begin: int, end: int) -> None:
 def _ask(links: Links, j: int, example: Example, learning: bool) -> None:
     """Let link j vote on a row with the labels shown to it."""
     forest, space, scratch = links.forest, links.space, links.scratch
-    node, branch = route(forest, links.chain.tree[j], scratch.dense)
+    node, branch = route(forest, root_of(forest, links.chain.tree[j]), scratch.dense)
     scratch.node[j], scratch.branch[j] = node, branch
     scratch.bayes[j] = vote(forest, links.settings, node, branch, example, learning, space, space.votes)
 
@@ -141,7 +141,7 @@ def _has_room(links: Links, plain: Example, position: Ints) -> bool:
     presence, numeric = 0, 0
     known = len(plain.indices)
     for j in range(len(chain.tree)):
-        node, branch = route(forest, chain.tree[j], scratch.dense)
+        node, branch = route(forest, root_of(forest, chain.tree[j]), scratch.dense)
         example = _with_labels(scratch, plain, known)
         more_presence, more_numeric = entries_needed(forest, leaf_at(forest, node, branch), example)
         presence += more_presence

@@ -70,10 +70,9 @@ def count_numeric(kinds: Ints, indices: Ints, values: Floats) -> tuple[int, int]
 
 
 @inlined
-def branch_of(forest: Forest, node: int, dense: Floats) -> int:
-    """Return the branch an example takes at a split."""
+def branch_of(forest: Forest, node: int, value: float) -> int:
+    """Return the branch that a value takes at a split."""
     row = forest.node[node]
-    value = dense[row[layout.FEATURE]]
     if math.isnan(value):
         return int(row[layout.HEAVIEST])
     if row[layout.TEST] == layout.NUMERIC_TEST:
@@ -84,23 +83,35 @@ def branch_of(forest: Forest, node: int, dense: Floats) -> int:
 
 
 @inlined
-def route(forest: Forest, tree: int, dense: Floats) -> tuple[int, int]:
-    """Return the node where an example arrives, and a branch.
+def follow(forest: Forest, node: int, value: float) -> tuple[int, int]:
+    """Return where a value leads from a split: a node and -1, or the split and a branch that does not exist yet."""
+    branch = branch_of(forest, node, value)
+    if branch >= forest.node[node, layout.BRANCHES]:
+        return node, branch
+    child = forest.node[node, layout.CHILDREN] + branch
+    if forest.node[child, layout.STATE] == layout.ABSENT:
+        return node, branch
+    return int(child), -1
+
+
+@inlined
+def root_of(forest: Forest, tree: int) -> int:
+    """Return the first node of a tree; -1 if it is untrained."""
+    return int(forest.tree[tree, layout.ROOT]) - 1
+
+
+@inlined
+def route(forest: Forest, start: int, dense: Floats) -> tuple[int, int]:
+    """Return the node where an example arrives from a node on its way, and a branch.
 
     - a leaf and -1;
     - a split and the branch to take, which does not exist yet;
     - -1 and -1 in an untrained tree.
     """
-    node = forest.tree[tree, layout.ROOT] - 1
-    while node >= 0 and forest.node[node, layout.STATE] == layout.IS_SPLIT:
-        branch = branch_of(forest, node, dense)
-        if branch >= forest.node[node, layout.BRANCHES]:
-            return node, branch
-        child = forest.node[node, layout.CHILDREN] + branch
-        if forest.node[child, layout.STATE] == layout.ABSENT:
-            return node, branch
-        node = child
-    return node, -1
+    node, branch = start, -1
+    while node >= 0 and branch < 0 and forest.node[node, layout.STATE] == layout.IS_SPLIT:
+        node, branch = follow(forest, node, dense[forest.node[node, layout.FEATURE]])
+    return node, branch
 
 
 @inlined
@@ -243,7 +254,7 @@ def run_block(
         n_numeric, others = count_numeric(forest.kind, indices, values)
         example = Example(indices, values, dense, missing, n_numeric, others)
         for t in range(position[1], len(trees)):
-            node, branch = route(forest, trees[t], dense)
+            node, branch = route(forest, root_of(forest, trees[t]), dense)
             weight = weights[row, t]
             bayes_class = vote(forest, settings, node, branch, example, weight > 0, space, out[row, t])
             if weight > 0:
