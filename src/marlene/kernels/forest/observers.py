@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from marlene.kernels.forest.trees import Example
 
 LOG_2_PI = math.log(2.0 * math.pi)
+INVERSES = tuple(1.0 / k for k in range(1, layout.POWERS + 1))
 RARE = 8.0
 TINY, HUGE = 1e-100, 1e100
 NO_VARIANCE = -1.0
@@ -141,11 +142,26 @@ def _observe_present(
 
 
 @inlined
-def _add_power_sums(state: Floats, count: float, sign: float) -> None:
-    power = count
-    for k in range(layout.POWERS):
-        state[layout.POWER_SUMS + k] += sign * power
-        power *= count
+def _power(count: float) -> tuple[float, float, float, float]:
+    """Return the first four powers; four and eight of them more are these times the fourth, once and twice."""
+    square = count * count
+    return count, square, square * count, square * square
+
+
+@inlined
+def _change_power_sums(state: Floats, old: float, new: float) -> None:
+    """Let a feature's count in the power sums be another one; a count of 0 adds nothing."""
+    sums = state[layout.POWER_SUMS : layout.POWER_SUMS + layout.POWERS]
+    a, b, c, d = _power(old)
+    e, f, g, h = _power(new)
+    old_factor, new_factor = 1.0, 1.0
+    for k in range(0, layout.POWERS, 4):
+        sums[k] += e * new_factor - a * old_factor
+        sums[k + 1] += f * new_factor - b * old_factor
+        sums[k + 2] += g * new_factor - c * old_factor
+        sums[k + 3] += h * new_factor - d * old_factor
+        old_factor *= d
+        new_factor *= h
 
 
 @inlined
@@ -157,14 +173,12 @@ def count_rare(
         state[layout.ACTIVE_PRESENCE] += 1.0
     elif RARE * count > seen_before + 1.0:  # in the list already
         return
-    else:
-        _add_power_sums(state, count, -1.0)
     now = count + weight
     if RARE * now > state[layout.SEEN] + 1.0:
         listed[lists[layout.FREQUENT]] = place
         lists[layout.FREQUENT] += 1
-    else:
-        _add_power_sums(state, now, 1.0)
+        now = 0.0
+    _change_power_sums(state, count, now)
 
 
 @inlined
@@ -187,7 +201,7 @@ def refresh_presence(forest: Forest, leaf: int, y: int) -> None:
                 total += math.log(product)
                 product = 1.0
         else:
-            _add_power_sums(state, count, 1.0)
+            _change_power_sums(state, 0.0, count)
             rarer = True
     if rarer:
         frequent = _drop_rare(counts, listed, frequent, seen)
@@ -197,7 +211,7 @@ def refresh_presence(forest: Forest, leaf: int, y: int) -> None:
     power = ratio
     series = 0.0
     for k in range(layout.POWERS):
-        series += state[layout.POWER_SUMS + k] * power / (k + 1)
+        series += state[layout.POWER_SUMS + k] * (power * INVERSES[k])
         power *= ratio
     rare = state[layout.ACTIVE_PRESENCE] - frequent
     state[layout.BASE_PRESENCE] = rare * math.log1p(-1.0 / (seen + 2.0)) - series + (total + math.log(product))
