@@ -346,19 +346,17 @@ def test_two_processors_are_used_where_there_are():
 def test_what_was_learnt_before_an_interruption_is_accounted_for(options, monkeypatch):
     X, Y = correlated()
     whole, broken = (BRPWMarlene(drift=sensitive(), **options) for _ in range(2))
-    for part in np.split(np.arange(60), [53]):
+    for part in np.split(np.arange(61), [53]):
         whole.learn_many(X[part], Y[part])
     broken.learn_many(X[:53], Y[:53])
-    advance = broken._pair_ensemble._advance
 
-    def interrupted(voters, tasks, batch):
-        if batch.position[ROW] == 7:
-            raise KeyboardInterrupt
-        return advance(voters, tasks, batch)
+    def interrupted(batch):
+        assert batch.position[ROW] == 8
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(broken._pair_ensemble, "_advance", interrupted)
+    monkeypatch.setattr(broken._pair_ensemble, "_judge", interrupted)
     with pytest.raises(KeyboardInterrupt):
         broken.learn_many(X[53:], Y[53:])
     np.testing.assert_array_equal(broken._pair_ensemble.records, whole._pair_ensemble.records)
     monkeypatch.undo()
-    assert broken.test_then_train(X[60:], Y[60:]).shape == Y[60:].shape
+    assert broken.test_then_train(X[61:], Y[61:]).shape == Y[61:].shape

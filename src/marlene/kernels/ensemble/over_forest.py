@@ -240,17 +240,14 @@ def _those_without(members: Members, jobs: Jobs, n_jobs: int, now: int, queue: I
 
 
 @inlined
-def _announce(voters: Voters, probabilities: Floats, work: Work) -> None:
+def _announce(voters: Voters, batch: Batch, row: int, work: Work) -> None:
     """Write P(label) of every task if wanted, and keep the votes of members that know a given label."""
     members = voters.members
-    if probabilities.shape[1] > 0:
+    if batch.probabilities.shape[1] > 0:
         votes = Votes(members.positive[0], members.negative[0], members.active)
-        predict_tasks(voters.records, votes, voters.used, work.scratch, probabilities[0])
-    if len(members.positive) > 1:
-        for value in range(len(members.positive)):
-            for h in range(voters.used):
-                work.before[0, value, h] = members.positive[value, h]
-                work.before[1, value, h] = members.negative[value, h]
+        predict_tasks(voters.records, votes, voters.used, work.scratch, batch.probabilities[row])
+    if len(members.positive) > 1 and batch.everyone:
+        state.hear_vote(work.heard, members, voters.used)
 
 
 @kernel
@@ -278,7 +275,7 @@ def advance_forest(
         if position[state.PHASE] == state.VOTE:
             waiting = _queue_voters(voters, tasks, batch.everyone, work.queue)
             _ask(trees, members, batch, row, waiting, True, work)
-            _announce(voters, batch.probabilities[row : row + 1], work)
+            _announce(voters, batch, row, work)
             position[state.PHASE] = state.WATCH
         if len(truth) > 0:
             status = state.watch_row(members, tasks, truth[row], watch, position)
@@ -286,11 +283,11 @@ def advance_forest(
                 return status
             if not _learn(trees, members, tasks, batch, row, truth[row], expected, work):
                 return state.GROW
-            if batch.everyone:
+            if batch.everyone and len(voters.records) > 0:
                 votes = Votes(members.positive[0], members.negative[0], members.active)
                 update_tasks(voters.records, votes, truth[row], voters.used, work.scratch)
         position[state.PHASE] = state.VOTE
         position[state.ROW] += 1
-        if pairs and batch.everyone:
+        if pairs and batch.everyone and state.hear_judgement(work.heard, members, voters.used):
             return state.JUDGE
     return state.DONE

@@ -31,7 +31,7 @@ DONE, ASK_DETECTORS, REACT, GROW, JUDGE = range(5)
 - ASK_DETECTORS: the caller must ask the detectors about this row.
 - REACT: a background classifier starts, is dropped or takes over.
 - GROW: the forest's arrays are too small; nothing of the row was learnt.
-- JUDGE: a row is done, and the caller keeps the records (pairs of labels).
+- JUDGE: what was heard fills its room, and the caller keeps the records (pairs of labels).
 """
 UNWATCHED, WATCHED, ASKED = range(3)
 """Who watches for drift: nobody; the DDM-OCI detectors given to the kernel; other detectors, asked by the caller."""
@@ -160,6 +160,28 @@ class Jobs(NamedTuple):
     weight: Ints
 
 
+class Heard(NamedTuple):
+    """What was said of consecutive rows whose records the caller keeps: pairs of labels.
+
+    Attributes
+    ----------
+    before, after
+        Votes for and against before and after training (rows × 2 × values × members).
+    active
+        1 for members that vote, else 0 (rows × members).
+    counts
+        How many places of the members were in use before and after training (rows × 2).
+    steps
+        How many steps were heard (an array of one); a row takes two, a vote and a judgement.
+    """
+
+    before: Floats
+    after: Floats
+    active: Floats
+    counts: Ints
+    steps: Ints
+
+
 class Work(NamedTuple):
     """Buffers of the `advance` kernels.
 
@@ -169,8 +191,8 @@ class Work(NamedTuple):
         What is learnt from the row.
     queue
         Members that are to vote.
-    before
-        Votes for and against, before training, of members that know a given label (2 × values × members).
+    heard
+        What members that know a given label said of the latest rows.
     scratch
         Three numbers for each member.
     dense
@@ -181,7 +203,7 @@ class Work(NamedTuple):
 
     jobs: Jobs
     queue: Ints
-    before: Floats
+    heard: Heard
     scratch: Floats
     dense: Floats
     shortage: Ints
@@ -260,6 +282,35 @@ def _tell_detectors(members: Members, tasks: Tasks, truth: Labels, watch: Watch)
         )
         change = change or changes(tasks, task)
     return change
+
+
+@inlined
+def _write_votes(members: Members, used: int, out: Floats) -> None:
+    for value in range(len(members.positive)):
+        for h in range(used):
+            out[0, value, h] = members.positive[value, h]
+            out[1, value, h] = members.negative[value, h]
+
+
+@kernel
+def hear_vote(heard: Heard, members: Members, used: int) -> None:
+    """Note the votes of all members on a row before training."""
+    row = heard.steps[0] // 2
+    _write_votes(members, used, heard.before[row])
+    heard.counts[row, 0], heard.counts[row, 1] = used, used
+    heard.steps[0] += 1
+
+
+@kernel
+def hear_judgement(heard: Heard, members: Members, used: int) -> bool:
+    """Note the votes on a row after training, if any; return whether there is room for no further row."""
+    row = heard.steps[0] // 2
+    _write_votes(members, used, heard.after[row])
+    for h in range(used):
+        heard.active[row, h] = members.active[h]
+    heard.counts[row, 1] = used
+    heard.steps[0] += 1
+    return bool(heard.steps[0] == 2 * len(heard.before))
 
 
 @subkernel

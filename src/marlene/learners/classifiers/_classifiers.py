@@ -211,7 +211,7 @@ class BankClassifiers(Classifiers):
     def advance(self, voters: Voters, tasks: Tasks, batch: Batch, watch: Watch, expected: bool, work: Work) -> int:  # noqa: ARG002
         """Take rows forward; whatever the detectors, the caller asks them."""
         members, position = voters.members, batch.position
-        pairs = len(members.positive) > 1
+        pairs = len(members.positive) > 1 and batch.everyone
         while position[kernels.ROW] < (len(batch.rows.starts) - 1) // len(members.positive):
             if position[kernels.PHASE] == kernels.VOTE:
                 self._ask(members, batch, np.flatnonzero(members.active > 0) if batch.everyone else tasks.latest)
@@ -219,7 +219,7 @@ class BankClassifiers(Classifiers):
                     out = batch.probabilities[position[kernels.ROW]]
                     predict_tasks(voters.records, _plain_votes(members), voters.used, work.scratch, out)
                 if pairs:
-                    work.before[0], work.before[1] = members.positive, members.negative
+                    kernels.hear_vote(work.heard, members, voters.used)
                 if len(batch.truth):
                     position[kernels.PHASE] = kernels.WATCH
                     return kernels.ASK_DETECTORS
@@ -227,7 +227,7 @@ class BankClassifiers(Classifiers):
                 self._learn(voters, tasks, batch, expected, work)
                 position[kernels.PHASE] = kernels.VOTE
             position[kernels.ROW] += 1
-            if pairs and batch.everyone:
+            if pairs and kernels.hear_judgement(work.heard, members, voters.used):
                 return kernels.JUDGE
         return kernels.DONE
 

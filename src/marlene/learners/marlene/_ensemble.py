@@ -9,7 +9,7 @@ import numpy as np
 from marlene.drift import DRIFT, IN_CONTROL, WARNING, DDMOCIBank, NoneBank, OracleBank
 from marlene.kernels.ensemble import state as kernels
 from marlene.kernels.ensemble.state import Batch, Voters, Watch
-from marlene.learners.marlene._members import new_work, with_own_votes
+from marlene.learners.marlene._members import larger_work, new_work, with_own_votes
 from marlene.learners.marlene._roster import Roster
 from marlene.learners.marlene._tasks import NONE, StreamTasks
 from marlene.trees import HoeffdingForest
@@ -34,11 +34,6 @@ class Ensemble(Roster):
         super().__init__(*arguments, **settings)
         self._work_sizes: tuple[int, ...] = (0, 0, 0, self.values)
         self._work = new_work(*self._work_sizes)
-
-    @property
-    def before(self) -> Floats:
-        """Votes for and against before training, of members that know a given label (2 × values × members)."""
-        return self._work.before
 
     def owners(self) -> Ints:
         """Return the target task each member was trained on, -1 if none; kept until members or tasks change."""
@@ -82,7 +77,7 @@ class Ensemble(Roster):
                 if status == kernels.ASK_DETECTORS:
                     self._ask_detectors(tasks, signals, batch.truth[row])
                     position[kernels.PHASE] = kernels.LEARN
-                self._change(tasks, signals, row)
+                self._change(tasks, signals)
         finally:  # also when interrupted: no two examples may have the same number
             self.clock += min(len(batch.truth), int(position[kernels.ROW]) + 1)
 
@@ -95,7 +90,7 @@ class Ensemble(Roster):
         wanted = len(self.members.classifier), n_tasks, self.classifiers.n_features, self.values
         sizes = tuple(map(max, wanted, self._work_sizes))
         if sizes != self._work_sizes:
-            self._work_sizes, self._work = sizes, new_work(*sizes)
+            self._work_sizes, self._work = sizes, larger_work(self._work, sizes)
 
     def _voters(self, members: Members) -> Voters:
         return Voters(members, len(self.origins), self._kept_records())
@@ -117,19 +112,19 @@ class Ensemble(Roster):
         silent = isinstance(self.detectors, OracleBank) and not self.detectors.arrays.announced.any()
         return kernels.UNWATCHED if silent or isinstance(self.detectors, NoneBank) else kernels.ASKED
 
-    def _change(self, tasks: StreamTasks, signals: Codes, row: int) -> None:
+    def _change(self, tasks: StreamTasks, signals: Codes) -> None:
         """React to warnings, drifts and false warnings."""
         alarmed = (signals == DRIFT) | ((signals == WARNING) & (tasks.background == NONE))
         changing = np.flatnonzero(alarmed | ((signals == IN_CONTROL) & (tasks.background != NONE))).tolist()
         if changing:
-            self._prepare_change(tasks, signals, row)
+            self._prepare_change(tasks, signals)
         for task in changing:
             self._react(tasks, task, int(signals[task]))
 
     def _judge(self, batch: Batch) -> None:
-        """Update records that the kernel does not keep, after a row."""
+        """Update records that the kernel does not keep, after some rows."""
 
-    def _prepare_change(self, tasks: StreamTasks, signals: Codes, row: int) -> None:
+    def _prepare_change(self, tasks: StreamTasks, signals: Codes) -> None:
         """Update records that the kernel does not keep, before some of them are reset."""
 
     def _ask_detectors(self, tasks: StreamTasks, signals: Codes, truth: Labels) -> None:

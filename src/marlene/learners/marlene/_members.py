@@ -10,13 +10,15 @@ import numpy as np
 
 from marlene.kernels.ensemble.performance import LANES
 from marlene.kernels.ensemble.resampling import mix_many
-from marlene.kernels.ensemble.state import Jobs, Members, Work
+from marlene.kernels.ensemble.state import Heard, Jobs, Members, Work
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from marlene._common.arrays import Arrays
 
+ROWS = 8
+"""How many rows are heard before records are swept: they come from memory once, while the votes stay in the cache."""
 TRAINED = ("classifier", "offered", "key", "active", "learns")
 """Fields of `Members` that were learnt; the others are about the current example."""
 SAID = ("positive", "negative", "node", "branch", "bayes")
@@ -111,8 +113,27 @@ def new_work(capacity: int, n_tasks: int, n_features: int, values: int) -> Work:
     return Work(
         jobs=Jobs(*(np.zeros(2 * n_tasks, np.int64) for _ in range(4))),
         queue=np.zeros(max(capacity, 2 * n_tasks), np.int64),
-        before=np.zeros((2, values, capacity if values > 1 else 0)),
+        heard=_new_heard(ROWS if values > 1 else 0, values, capacity),
         scratch=np.zeros((3, capacity)),
         dense=np.zeros(n_features),
         shortage=np.zeros(3, np.int64),
     )
+
+
+def _new_heard(rows: int, values: int, capacity: int) -> Heard:
+    said = (rows, 2, values, capacity)
+    return Heard(
+        before=np.zeros(said),
+        after=np.zeros(said),
+        active=np.zeros((rows, capacity)),
+        counts=np.zeros((rows, 2), np.int64),
+        steps=np.zeros(1, np.int64),
+    )
+
+
+def larger_work(old: Work, sizes: tuple[int, ...]) -> Work:
+    """Return larger buffers, in which what was heard stays."""
+    new = new_work(*sizes)
+    for mine, theirs in zip(new.heard, old.heard, strict=True):
+        mine[tuple(map(slice, theirs.shape))] = theirs
+    return new

@@ -19,13 +19,14 @@ from marlene.learners.marlene._ensemble import NO_PROBABILITIES, NO_TASKS, Ensem
 from marlene.learners.marlene._members import with_own_votes
 from marlene.learners.marlene._pairs import with_given_label
 from marlene.learners.marlene._tasks import NONE, StreamTasks
-from marlene.learners.marlene._waiting import WaitingRows
+from marlene.learners.marlene._waiting import NO_LABELS, NO_VOTES, WaitingRows
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from marlene._common.arrays import Codes, Floats, Ints, Labels
     from marlene.drift import DetectorBank
+    from marlene.kernels.ensemble.pairs import Waiting
     from marlene.kernels.ensemble.state import Batch
     from marlene.kernels.rows import Rows
     from marlene.learners.classifiers._protocol import ClassifierBank
@@ -38,9 +39,7 @@ PRECISE_UP_TO = 100
 """Up to this many target pairs have records of double precision; those of more take half the memory."""
 WORTH_A_THREAD = 200_000
 """The number of records for which one more thread pays."""
-NO_LABELS = np.zeros((0, 0), np.int8)
 NO_MEMBERS = np.zeros(0, np.int64)
-NO_VOTES = np.zeros((0, 0, 2, 2))
 NO_RECORDS = np.zeros((0, COLUMNS, 0))
 
 
@@ -81,9 +80,7 @@ class PairEnsemble(Ensemble):
         self.both = both
         self.own = own
         self.by_prediction = by_prediction
-        self._votes: Floats = NO_VOTES
-        self._assumed: Labels = NO_LABELS
-        self._waiting = WaitingRows()
+        self._waiting = WaitingRows(0, np.zeros(3, np.int64), NO_LABELS, NO_LABELS, NO_LABELS, NO_VOTES)
         self._lists = NO_MEMBERS, NO_MEMBERS, NO_MEMBERS
 
     def add_features(self, widened: Mapping[int, int], kinds: Sequence[int]) -> None:
@@ -178,104 +175,87 @@ class PairEnsemble(Ensemble):
         `votes` has P(0) and P(1) for every row, task and value of the given label.
         """
         batch = self._batch(self._both_forms(rows), truth, NO_PROBABILITIES, everyone=tasks.name is None)
-        with self._sweeping(assumed if tasks.name is None else NO_LABELS, votes):
+        condition = assumed if self.by_prediction else truth
+        with self._sweeping(batch, assumed if len(votes) else NO_LABELS, truth, condition, votes):
             self.advance(tasks, batch)
 
     def vote(self, rows: Rows, assumed: Labels, votes: Floats) -> None:
         """Write the votes on every row."""
         voters = self._voters(with_own_votes(self.members))
         batch = self._batch(self._both_forms(rows), NO_LABELS, NO_PROBABILITIES, everyone=True)._replace(clock=0)
-        with self._sweeping(assumed, votes):
+        with self._sweeping(batch, assumed, NO_LABELS, NO_LABELS, votes):
             while self._advance(voters, NO_TASKS.arrays, batch) != kernels.DONE:
-                self._note_vote(int(batch.position[kernels.ROW]) - 1)
-                self._waiting.note_nothing_learnt()
-                self._sweep_if_full()
+                self._sweep()
 
     def _both_forms(self, rows: Rows) -> Rows:
         return with_given_label(rows, self.given or 0)
 
     @contextmanager
-    def _sweeping(self, assumed: Labels, votes: Floats) -> Iterator[None]:
-        """Take votes given these labels; leave no row in the buffer, not even when interrupted."""
-        self._assumed, self._votes = assumed, votes
+    def _sweeping(
+        self, batch: Batch, assumed: Labels, truth: Labels, condition: Labels, votes: Floats
+    ) -> Iterator[None]:
+        """Take votes given the assumed labels, and judge by the truth; leave no row waiting, even when interrupted."""
+        self._waiting = WaitingRows(len(self.target), batch.position, assumed, truth, condition, votes)
         try:
             yield
         finally:
             self._sweep()
-            self._waiting.clear()
-            self._assumed, self._votes = NO_LABELS, NO_VOTES
+            self._work.heard.steps[0] = 0
 
     def _kept_records(self) -> Floats:
         return NO_RECORDS
 
-    def _judge(self, batch: Batch) -> None:
-        """Put a row into the buffer, with its votes before and after training."""
-        row = int(batch.position[kernels.ROW]) - 1
-        self._note_vote(row)
-        condition = self._assumed[row] if self.by_prediction else batch.truth[row]
-        self._waiting.note_judgement(self.members, len(self.origins), batch.truth[row], condition)
-        self._sweep_if_full()
+    def _judge(self, batch: Batch) -> None:  # noqa: ARG002
+        self._sweep()
 
-    def _note_vote(self, row: int) -> None:
-        """Put the votes on a row before training into the buffer, unless they are there."""
-        self._waiting.make_room(len(self._labels.target), len(self.target), self.records)
-        if not self._waiting.voted:
-            wanted = len(self._assumed) > 0 and len(self._votes) > 0
-            assumed = self._assumed[row] if wanted else NO_LABELS.ravel()
-            self._waiting.note_vote(row, self.before, len(self.origins), assumed)
-
-    def _prepare_change(self, tasks: StreamTasks, signals: Codes, row: int) -> None:
+    def _prepare_change(self, tasks: StreamTasks, signals: Codes) -> None:
         """Sweep through the records that will be reset.
 
-        The others can wait: the buffer knows which members were there. All are swept where records are few, or where
+        The others can wait: it is known which members were there. All are swept where records are few, or where
         sub-classifiers may have to go.
         """
         if tasks.name is not None:
             return
-        self._note_vote(row)
         drifting = np.flatnonzero(signals == DRIFT).tolist()
         if self.own or (drifting and self.settings.max_models is not None):
             self._sweep()
-        else:
+        elif drifting:
+            rows = self._waiting.arrays(self._work.heard, self.records.dtype)
             for task in drifting:
-                self._sweep_part(task, task + 1)
-
-    def _sweep_if_full(self) -> None:
-        if self._waiting.full:
-            self._sweep()
+                self._sweep_part(rows, task, task + 1)
 
     def _sweep(self) -> None:
-        """Vote on all rows of the buffer and judge them; threads share the tasks."""
-        if self._waiting.steps == 0:
+        """Vote on all rows that wait and judge them; threads share the tasks."""
+        heard, n_tasks, (_, _, count) = self._work.heard, len(self.target), self._own_members()
+        if heard.steps[0] == 0:
             return
-        n_tasks, (_, _, count) = len(self.target), self._own_members()
+        rows = self._waiting.arrays(heard, self.records.dtype)
         n_parts = max(1, min(_cores(), n_tasks * count // WORTH_A_THREAD))
         if n_parts == 1:
-            self._sweep_part(0, n_tasks)
+            self._sweep_part(rows, 0, n_tasks)
         else:
             bounds = np.linspace(0, n_tasks, n_parts + 1).astype(int).tolist()
-            parts = [_threads().submit(self._sweep_part, *bounds_of) for bounds_of in itertools.pairwise(bounds)]
+            parts = [_threads().submit(self._sweep_part, rows, *part) for part in itertools.pairwise(bounds)]
             try:
                 for one in parts:
                     one.result()
             finally:  # also when interrupted: no task may be swept by two threads
                 wait(parts)
-        self._waiting.swept()
+        self._waiting.forget(heard)
 
-    def _sweep_part(self, first: int, last: int) -> None:
-        """Vote on the rows of the buffer and judge them, for some tasks."""
+    def _sweep_part(self, rows: Waiting, first: int, last: int) -> None:
+        """Vote on the rows that wait and judge them, for some tasks."""
         tasks = PairTasks(self.target.label, self.target.given, *self._own_members())
-        waiting, votes = self._waiting, self._votes[self._waiting.first_row :]
-        sweep(self.records, tasks, first, last, waiting.arrays, waiting.steps, self.both, votes)
+        heard = self._work.heard
+        sweep(self.records, tasks, first, last, rows, int(heard.steps[0]), self.both, self._waiting.votes(heard))
 
     def load_kernels(self) -> None:
         """Compile the kernels for records of either precision, or load them from the cache."""
         super().load_kernels()
         tasks = PairTasks(NO_MEMBERS, NO_MEMBERS, NO_MEMBERS, NO_MEMBERS, 0)
         for real in (np.float64, np.float32):
-            waiting, records = WaitingRows(), np.zeros((0, COLUMNS, LANES), real)
-            waiting.make_room(1, 0, records)
-            sweep(records, tasks, 0, 0, waiting.arrays, 0, False, NO_VOTES)
+            records = np.zeros((0, COLUMNS, LANES), real)
+            sweep(records, tasks, 0, 0, self._waiting.arrays(self._work.heard, real), 0, False, NO_VOTES)
 
 
 @cache

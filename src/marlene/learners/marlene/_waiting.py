@@ -1,4 +1,4 @@
-"""The buffer of rows that were voted on, and whose records are still to be swept."""
+"""Rows that were voted on and learnt, and whose records are still to be swept."""
 
 from __future__ import annotations
 
@@ -7,108 +7,60 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.kernels.ensemble.pairs import Waiting
+from marlene.kernels.ensemble.state import ROW
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from marlene._common.arrays import Array, Floats, Labels
-    from marlene.kernels.ensemble.state import Members
+    from marlene._common.arrays import Floats, Ints, Labels
+    from marlene.kernels.ensemble.state import Heard
 
-
-ROWS = 8
-"""The size of the buffer. Records come from memory once for all its rows, while the votes stay in the cache."""
 UNKNOWN = -1
+NO_LABELS = np.zeros((0, 0), np.int8)
+NO_VOTES = np.zeros((0, 0, 2, 2))
 
 
 class WaitingRows:
-    """Up to `ROWS` consecutive rows, each with a vote and a judgement: two steps.
+    """What a sweep needs besides what was heard: the labels of a batch of rows, and where the votes on them go.
 
-    Attributes
+    Parameters
     ----------
-    arrays
-        The votes on the rows, as the kernel takes them; `done` counts the steps every task has made.
-    steps
-        How many steps are known.
-    first_row
-        The number of the first row in its batch.
+    n_tasks
+        The number of tasks.
+    position
+        The place of the current row; see `Batch`.
+    assumed, truth, condition
+        As for `Waiting`, but for all rows of the batch; empty where they are not known.
+    votes
+        Where the votes on all rows go.
     """
 
-    def __init__(self) -> None:
-        self.arrays = _empty(0, 0, np.float64)
-        self.steps = 0
-        self.first_row = 0
+    def __init__(
+        self, n_tasks: int, position: Ints, assumed: Labels, truth: Labels, condition: Labels, votes: Floats
+    ) -> None:
+        self._position = position
+        self._labels = assumed, truth, condition
+        self._votes = votes
+        self._done = np.zeros(n_tasks, np.int64)
 
-    @property
-    def voted(self) -> bool:
-        """Whether the vote on the last row is noted, and its judgement not yet."""
-        return self.steps % 2 == 1
+    def _first(self, heard: Heard) -> int:
+        """Return the number of the first row that waits."""
+        return int(self._position[ROW]) - int(heard.steps[0]) // 2
 
-    @property
-    def full(self) -> bool:
-        """Whether the buffer is full."""
-        return self.steps == 2 * ROWS
+    def votes(self, heard: Heard) -> Floats:
+        """Return where the votes on the rows that wait go."""
+        return self._votes[self._first(heard) :]
 
-    def make_room(self, n_labels: int, n_tasks: int, records: Array) -> None:
-        """Have room for so many labels and tasks, and for all members with records."""
-        arrays, capacity = self.arrays, records.shape[2]
-        more = capacity - arrays.active.shape[1]
-        if self.steps == 0:
-            if more > 0 or (arrays.truth.shape[1], arrays.active.dtype) != (n_labels, records.dtype):
-                self.arrays = _empty(n_labels, capacity, records.dtype)
-            self.arrays = self.arrays._replace(done=np.zeros(n_tasks, np.int64))
-        elif more > 0:
-            larger = {name: _widened(getattr(arrays, name), more) for name in ("before", "after", "active")}
-            self.arrays = arrays._replace(**larger)
+    def arrays(self, heard: Heard, precision: npt.DTypeLike) -> Waiting:
+        """Return the rows that wait as the kernel takes them, in the precision of the records."""
+        first, count = self._first(heard), (int(heard.steps[0]) + 1) // 2
+        unknown = np.full((count, max(labels.shape[1] for labels in self._labels)), UNKNOWN, np.int8)
+        labels = (known[first : first + count] if len(known) else unknown for known in self._labels)
+        said = (array[:count].astype(precision, copy=False) for array in (heard.before, heard.after, heard.active))
+        return Waiting(*said, *labels, heard.counts, self._done)
 
-    def note_vote(self, row: int, said: Floats, count: int, assumed: Labels) -> None:
-        """Begin a row: the votes of `count` members before training, and the assumed labels, if any."""
-        place = self.steps // 2
-        if place == 0:
-            self.first_row = row
-        self.arrays.before[place, :, :, : said.shape[2]] = said
-        self.arrays.assumed[place] = assumed if len(assumed) else UNKNOWN
-        self.arrays.counts[place] = count
-        self.steps += 1
-
-    def note_judgement(self, members: Members, count: int, truth: Labels, condition: Labels) -> None:
-        """End a row: the votes after training, who voted, and the true labels."""
-        place, capacity = self.steps // 2, len(members.classifier)
-        self.arrays.after[place, 0, :, :capacity] = members.positive
-        self.arrays.after[place, 1, :, :capacity] = members.negative
-        self.arrays.active[place, :capacity] = members.active
-        self.arrays.truth[place], self.arrays.condition[place] = truth, condition
-        self.arrays.counts[place, 1] = count
-        self.steps += 1
-
-    def note_nothing_learnt(self) -> None:
-        """End a row that was only voted on."""
-        self.arrays.condition[self.steps // 2] = UNKNOWN
-        self.steps += 1
-
-    def swept(self) -> None:
+    def forget(self, heard: Heard) -> None:
         """Take note that all tasks have made all steps; a row without judgement stays."""
-        if not self.voted:
-            self.clear()
-
-    def clear(self) -> None:
-        """Empty the buffer."""
-        self.steps = 0
-        self.arrays.done[:] = 0
-
-
-def _empty(n_labels: int, capacity: int, precision: npt.DTypeLike) -> Waiting:
-    said, labels = (ROWS, 2, 2, capacity), (ROWS, n_labels)
-    return Waiting(
-        before=np.zeros(said, precision),
-        after=np.zeros(said, precision),
-        active=np.zeros((ROWS, capacity), precision),
-        assumed=np.full(labels, UNKNOWN, np.int8),
-        truth=np.full(labels, UNKNOWN, np.int8),
-        condition=np.full(labels, UNKNOWN, np.int8),
-        counts=np.zeros((ROWS, 2), np.int64),
-        done=np.zeros(0, np.int64),
-    )
-
-
-def _widened(numbers: Array, more: int) -> Array:
-    return np.pad(numbers, [(0, 0)] * (numbers.ndim - 1) + [(0, more)])
+        if heard.steps[0] % 2 == 0:
+            heard.steps[0] = 0
+            self._done[:] = 0
