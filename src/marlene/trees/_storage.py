@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 NODE_DATA = ("node_value", "node_count")
 LEAF_DATA = ("leaf_weight", "leaf_class", "leaf_list")
 TABLE_ARRAYS = ("key", "stat", "listed")
+"""The arrays of a table as they are saved: all statistics are entries × classes × columns."""
 NODE_ARRAYS = ("node", *NODE_DATA, "node_link")
 LEAF_ARRAYS = ("leaf", *LEAF_DATA, "leaf_link")
 
@@ -49,7 +50,9 @@ def grown(forest: Forest, trees: int, presence: int, numeric: int) -> Forest:
         if needed > len(table.key):
             length = max(needed, 2 * len(table.key))
             longer = {part: lengthened(getattr(table, part), length) for part in TABLE_ARRAYS}
-            changes[name] = table._replace(cells=lengthened(table.cells, 2 * length), **longer)
+            planes = np.zeros((*table.planes.shape[:2], length))
+            planes[:, :, : len(table.key)] = table.planes
+            changes[name] = table._replace(cells=lengthened(table.cells, 2 * length), planes=planes, **longer)
     return forest._replace(**changes)
 
 
@@ -92,6 +95,8 @@ def compact(forest: Forest) -> Arrays:
         entries = _within(leaf[:, start], leaf[:, used])
         table: Arena = getattr(forest, name)
         arrays |= {f"{name}_{part}": getattr(table, part)[entries] for part in TABLE_ARRAYS}
+        planes = np.moveaxis(table.planes[:, :, entries], 2, 0)
+        arrays[f"{name}_stat"] = np.concatenate([arrays[f"{name}_stat"], planes], axis=2)
         leaf[:, start] = 0
     return arrays
 
@@ -107,10 +112,12 @@ def expand(given: Mapping[str, Array], n_classes: int) -> Forest:
         sizes = np.int64(1) << (leaf[blocks, order] - 1)
         leaf[blocks, start] = np.cumsum(sizes) - sizes
         top = int(sizes.sum())
-        table = empty_table(max(64, top), n_classes, getattr(forest, name).stat.shape[2])
+        columns, planes = getattr(forest, name).stat.shape[2], getattr(forest, name).planes.shape[1]
+        table = empty_table(max(64, top), n_classes, columns, planes)
         entries = _within(leaf[:, start], leaf[:, used])
-        for part in TABLE_ARRAYS:
-            getattr(table, part)[entries] = arrays[f"{name}_{part}"]
+        table.key[entries], table.listed[entries] = arrays[f"{name}_key"], arrays[f"{name}_listed"]
+        table.stat[entries] = arrays[f"{name}_stat"][:, :, :columns]
+        table.planes[:, :, entries] = np.moveaxis(arrays[f"{name}_stat"][:, :, columns:], 0, 2)
         table.top[0] = top
         kernels.rebuild_index(table, leaf[blocks, start], leaf[blocks, order] - 1, leaf[blocks, used])
         tables[name] = table

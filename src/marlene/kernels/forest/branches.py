@@ -9,8 +9,9 @@ import numpy as np
 
 from marlene.kernels.compile import inlined, kernel, subkernel
 from marlene.kernels.forest import state as layout
+from marlene.kernels.forest.gaussians import LANES, gaussian
 from marlene.kernels.forest.leaves import value_count
-from marlene.kernels.forest.observers import difference, gaussian, known_weight
+from marlene.kernels.forest.observers import difference, known_weight
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
@@ -38,6 +39,8 @@ class Space(NamedTuple):
         Votes per class.
     places, counts
         For every value of an example, its entry in a leaf's table and the count of that entry.
+    terms
+        Numbers for every entry of a leaf's numeric table, in whole lanes.
     """
 
     branches: Floats
@@ -47,6 +50,7 @@ class Space(NamedTuple):
     votes: Floats
     places: Ints
     counts: Floats
+    terms: Floats
 
 
 @kernel
@@ -60,6 +64,7 @@ def new_space(widest: int, n_classes: int, n_features: int) -> Space:
         np.zeros(n_classes),
         np.empty(n_features, np.int64),
         np.empty(n_features),
+        np.empty((2, n_features + LANES)),
     )
 
 
@@ -91,12 +96,12 @@ def summarise(forest: Forest, leaf: int, entry: int, summary: Floats) -> tuple[f
     """Write weight, least and greatest value, mean and variance of a feature within each class; return its range."""
     low, high = np.inf, -np.inf
     for c in range(len(summary)):
-        stat, row = forest.numeric.stat[entry, c], summary[c]
+        planes, row = forest.numeric.planes[c], summary[c]
         seen = known_weight(forest, leaf, forest.numeric.key[entry], c)
-        least, greatest = stat[layout.LOW], stat[layout.HIGH]
-        if difference(seen, stat[layout.WEIGHT]) > 0.0:  # some values were zero
+        least, greatest = planes[layout.LOW, entry], planes[layout.HIGH, entry]
+        if difference(seen, planes[layout.WEIGHT, entry]) > 0.0:  # some values were zero
             least, greatest = min(0.0, least), max(0.0, greatest)
-        mean, variance = gaussian(stat, seen) if seen > 0.0 else (0.0, 0.0)
+        mean, variance = gaussian(planes, entry, seen) if seen > 0.0 else (0.0, 0.0)
         row[SEEN], row[LEAST], row[GREATEST], row[MEAN], row[VARIANCE] = seen, least, greatest, mean, variance
         if seen > 0.0:
             low = min(low, least)

@@ -14,6 +14,8 @@ from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.forest import observers
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest.branches import SQRT_2_PI, normal_cdf
+from marlene.kernels.forest.gaussians import gaussian, refresh_numeric
+from marlene.kernels.forest.observers import difference
 from marlene.kernels.forest.tables import allocate
 
 if TYPE_CHECKING:
@@ -26,11 +28,18 @@ LEAST_WEIGHT = 1e-9  # of a class in a branch; a smaller weight would be lost in
 
 @subkernel
 def hand_down(
-    forest: Forest, variance_floor: float, parent: int, child: int, branch: int, test: SplitTest, branches: Floats
+    forest: Forest,
+    variance_floor: float,
+    parent: int,
+    child: int,
+    branch: int,
+    test: SplitTest,
+    branches: Floats,
+    terms: Floats,
 ) -> None:
     """Give a new, empty leaf its share of what the split leaf knows; the arenas have room.
 
-    `branches` holds the class counts of all branches.
+    `branches` holds the class counts of all branches; `terms` is work space, see `Space`.
     """
     old, new = forest.leaf[parent], forest.leaf[child]
     new[layout.MET_MISSING] = old[layout.MET_MISSING]
@@ -47,7 +56,7 @@ def hand_down(
             _share_numeric(forest, parent, child, c, share, branch, test)
             observers.refresh_presence(forest, child, c)
             if forest.n_numeric > 0:
-                observers.refresh_numeric(forest, child, c, variance_floor)
+                refresh_numeric(forest, child, c, variance_floor, terms)
 
 
 @inlined
@@ -89,28 +98,28 @@ def _share_presence(
 @inlined
 def _share_numeric(forest: Forest, parent: int, child: int, c: int, share: float, branch: int, test: SplitTest) -> None:
     """Write the child's Gaussians of numeric features, for one class."""
-    stat, keys = forest.numeric.stat, forest.numeric.key
+    planes, keys = forest.numeric.planes[c], forest.numeric.key
     row, state = forest.leaf[child], forest.leaf_class[child, c]
     old, new = forest.leaf[parent, layout.NUMERIC_START], row[layout.NUMERIC_START]
     for place in range(row[layout.NUMERIC_USED]):
-        theirs, mine = stat[old + place, c], stat[new + place, c]
-        known = observers.known_weight(forest, parent, keys[new + place], c)
-        mean, variance = observers.gaussian(theirs, known) if known > 0.0 else (0.0, 0.0)
-        mine[layout.WEIGHT] = theirs[layout.WEIGHT] * share
-        mine[layout.MEAN] = theirs[layout.MEAN]
-        mine[layout.LOW] = theirs[layout.LOW]
-        mine[layout.HIGH] = theirs[layout.HIGH]
+        theirs, mine = old + place, new + place
+        known = observers.known_weight(forest, parent, keys[mine], c)
+        mean, variance = gaussian(planes, theirs, known) if known > 0.0 else (0.0, 0.0)
+        planes[layout.WEIGHT, mine] = planes[layout.WEIGHT, theirs] * share
+        planes[layout.MEAN, mine] = planes[layout.MEAN, theirs]
+        planes[layout.LOW, mine] = planes[layout.LOW, theirs]
+        planes[layout.HIGH, mine] = planes[layout.HIGH, theirs]
         # The variance, squares / (weight - 1), stays as it is.
-        mine[layout.SQUARES] = max(0.0, theirs[layout.SQUARES] * share - variance * (1.0 - share))
-        if test.type == layout.NUMERIC_TEST and keys[new + place] == test.feature and share < 1.0:
-            zeros = observers.difference(known, theirs[layout.WEIGHT])
-            _truncate(mine, mean, variance, zeros, known * share, test.value, branch)
-        state[layout.ACTIVE_NUMERIC] += mine[layout.WEIGHT] > 0.0
+        planes[layout.SQUARES, mine] = max(0.0, planes[layout.SQUARES, theirs] * share - variance * (1.0 - share))
+        if test.type == layout.NUMERIC_TEST and keys[mine] == test.feature and share < 1.0:
+            zeros = difference(known, planes[layout.WEIGHT, theirs])
+            _truncate(planes, mine, mean, variance, zeros, known * share, test.value, branch)
+        state[layout.ACTIVE_NUMERIC] += planes[layout.WEIGHT, mine] > 0.0
 
 
 @inlined
 def _truncate(
-    mine: Floats, mean: float, variance: float, zeros: float, seen: float, threshold: float, branch: int
+    planes: Floats, mine: int, mean: float, variance: float, zeros: float, seen: float, threshold: float, branch: int
 ) -> None:
     """Truncate a Gaussian at a threshold: write what is known of the `seen` values on the branch's side of it.
 
@@ -119,8 +128,8 @@ def _truncate(
     values are zero, all on one side.
     """
     has_zeros = (branch == 0) == (threshold >= 0.0)
-    weight = observers.difference(seen, zeros) if has_zeros else seen
-    low, high = mine[layout.LOW], mine[layout.HIGH]
+    weight = difference(seen, zeros) if has_zeros else seen
+    low, high = planes[layout.LOW, mine], planes[layout.HIGH, mine]
     if branch == 0:
         low, high = min(low, threshold), min(high, threshold)
     else:
@@ -142,8 +151,8 @@ def _truncate(
     elif weight < seen:
         mean = min(max(mean * (seen / weight), low), high)
         squares = max(0.0, squares - mean * mean * (weight * (seen - weight) / seen))
-    mine[layout.WEIGHT] = weight
-    mine[layout.MEAN] = mean
-    mine[layout.SQUARES] = squares
-    mine[layout.LOW] = low
-    mine[layout.HIGH] = high
+    planes[layout.WEIGHT, mine] = weight
+    planes[layout.MEAN, mine] = mean
+    planes[layout.SQUARES, mine] = squares
+    planes[layout.LOW, mine] = low
+    planes[layout.HIGH, mine] = high

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.kernels.compile import inlined, subkernel
-from marlene.kernels.forest import observers
+from marlene.kernels.forest import gaussians, observers
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest.tables import find, look_up
 
@@ -111,7 +111,7 @@ def score(forest: Forest, settings: Settings, node: int, example: Example, space
         _add_present(forest, leaf, example, space, out)
     if forest.n_numeric > 0:
         half_inverse_floor = 0.5 / settings.variance_floor if settings.variance_floor > 0.0 else np.inf
-        _add_numeric(forest, leaf, example, half_inverse_floor, out)
+        _add_numeric(forest, leaf, example, half_inverse_floor, space.terms, out)
     for feature in forest.nominal:
         _add_feature(forest, settings.variance_floor, leaf, feature, example.dense[feature], out)
 
@@ -156,7 +156,9 @@ def add_one_present(forest: Forest, leaf: int, feature: int, out: Floats) -> Non
 
 
 @inlined
-def _add_numeric(forest: Forest, leaf: int, example: Example, half_inverse_floor: float, out: Floats) -> None:
+def _add_numeric(
+    forest: Forest, leaf: int, example: Example, half_inverse_floor: float, terms: Floats, out: Floats
+) -> None:
     """Add what the numeric features change.
 
     If the example has a value for most of the leaf's features, walk through the features. Otherwise look up the values
@@ -165,45 +167,40 @@ def _add_numeric(forest: Forest, leaf: int, example: Example, half_inverse_floor
     used = forest.leaf[leaf, layout.NUMERIC_USED]
     walk = 2 * example.n_numeric >= used
     if walk:
-        _walk_through(forest, leaf, example.dense, half_inverse_floor, out)
+        _walk_through(forest, leaf, example.dense, half_inverse_floor, terms, out)
     if not walk or (used < forest.n_numeric and _known(forest, leaf, example.dense) < example.n_numeric):
         _look_up(forest, leaf, example, not walk, half_inverse_floor, out)
     if not walk:
-        keys, stat, listed = forest.numeric.key, forest.numeric.stat, forest.numeric.listed
+        keys, listed = forest.numeric.key, forest.numeric.listed
         start, dense = forest.leaf[leaf, layout.NUMERIC_START], example.dense
         for c in range(len(out)):
+            planes = forest.numeric.planes[c]
             for i in range(forest.leaf_list[leaf, c, layout.MOSTLY_NONZERO] - 1, -1, -1):
                 entry = start + listed[start + i, c] - 1
-                out[c] -= _distance(stat[entry, c, layout.CENTRE], stat[entry, c, layout.SCALE], dense[keys[entry]])
+                out[c] -= _distance(planes[layout.CENTRE, entry], planes[layout.SCALE, entry], dense[keys[entry]])
 
 
 @inlined
-def _walk_through(forest: Forest, leaf: int, dense: Floats, half_inverse_floor: float, out: Floats) -> None:
-    """Add what each of the leaf's numeric features changes."""
-    start = forest.leaf[leaf, layout.NUMERIC_START]
-    stop = start + forest.leaf[leaf, layout.NUMERIC_USED]
-    features = forest.numeric.key[start:stop]
-    for c in range(0, len(out), 2):  # two classes at a time: a single sum would wait for each addition
-        d = min(c + 1, len(out) - 1)
-        seen_c, seen_d = forest.leaf_class[leaf, c, layout.SEEN], forest.leaf_class[leaf, d, layout.SEEN]
-        stat_c, stat_d = forest.numeric.stat[start:stop, c], forest.numeric.stat[start:stop, d]
-        sum_c, sum_d = 0.0, 0.0
-        for i in range(len(features)):
-            value = dense[features[i]]
-            sum_c += _effect(stat_c[i], seen_c, value, half_inverse_floor)
-            sum_d += _effect(stat_d[i], seen_d, value, half_inverse_floor)
-        out[c] += sum_c
-        if d > c:
-            out[d] += sum_d
-
-
-@inlined
-def _effect(stat: Floats, seen: float, value: float, half_inverse_floor: float) -> float:
-    """Return what a feature adds to the base sum of a class."""
-    weight, centre, scale = stat[layout.WEIGHT], stat[layout.CENTRE], stat[layout.SCALE]
-    if observers.mostly_nonzero(weight, scale, seen):
-        return -_distance(centre, scale, value)
-    return _change(weight, centre, scale, value, half_inverse_floor) if value != 0.0 else 0.0
+def _walk_through(
+    forest: Forest, leaf: int, dense: Floats, half_inverse_floor: float, terms: Floats, out: Floats
+) -> None:
+    """Add what each of the leaf's numeric features changes, many at a time."""
+    start, used = forest.leaf[leaf, layout.NUMERIC_START], forest.leaf[leaf, layout.NUMERIC_USED]
+    stop = start + used
+    features, values, changes = forest.numeric.key[start:stop], terms[0], terms[1]
+    for i in range(used):
+        values[i] = dense[features[i]]
+    changes[used : gaussians.in_lanes(used)] = 0.0
+    for c in range(len(out)):
+        planes, seen = forest.numeric.planes[c], forest.leaf_class[leaf, c, layout.SEEN]
+        weights, centres = planes[layout.WEIGHT, start:stop], planes[layout.CENTRE, start:stop]
+        scales = planes[layout.SCALE, start:stop]
+        for i in range(used):
+            listed = gaussians.mostly_nonzero(weights[i], scales[i], seen)
+            distance = _distance(centres[i], scales[i], values[i])
+            change = _change(weights[i], centres[i], scales[i], values[i], half_inverse_floor)
+            changes[i] = -distance if listed else change
+        out[c] += gaussians.lane_sum(changes, gaussians.in_lanes(used))
 
 
 @inlined
@@ -222,7 +219,7 @@ def _look_up(
     forest: Forest, leaf: int, example: Example, all_of_them: bool, half_inverse_floor: float, out: Floats
 ) -> None:
     """Add what the example's values change: all of them, or only those of features that are new to the leaf."""
-    keys, cells, stat = forest.numeric.key, forest.numeric.cells, forest.numeric.stat
+    keys, cells, planes = forest.numeric.key, forest.numeric.cells, forest.numeric.planes
     kinds, leaf_class, indices, values = forest.kind, forest.leaf_class, example.indices, example.values
     start, order = forest.leaf[leaf, layout.NUMERIC_START], forest.leaf[leaf, layout.NUMERIC_ORDER] - 1
     for j in range(len(indices)):
@@ -234,26 +231,25 @@ def _look_up(
             if entry < 0:
                 out[c] -= value * half_inverse_floor * value
             elif all_of_them:
-                weight, scale = stat[entry, c, layout.WEIGHT], stat[entry, c, layout.SCALE]
-                if not observers.mostly_nonzero(weight, scale, leaf_class[leaf, c, layout.SEEN]):
-                    out[c] += _change(weight, stat[entry, c, layout.CENTRE], scale, value, half_inverse_floor)
+                weight, scale = planes[c, layout.WEIGHT, entry], planes[c, layout.SCALE, entry]
+                if not gaussians.mostly_nonzero(weight, scale, leaf_class[leaf, c, layout.SEEN]):
+                    out[c] += _change(weight, planes[c, layout.CENTRE, entry], scale, value, half_inverse_floor)
 
 
 @inlined
 def _change(weight: float, centre: float, scale: float, value: float, half_inverse_floor: float) -> float:
-    """Return x (2 mean - x) / (2 variance): what a non-zero value x of a mostly zero feature changes."""
-    if weight == 0.0:
-        return -value * half_inverse_floor * value
-    return value * (2.0 * centre - value) * scale
+    """Return x (2 mean - x) / (2 variance): what a value x of a mostly zero feature changes."""
+    new, known = value * half_inverse_floor * value, value * (2.0 * centre - value) * scale
+    changed = -new if weight == 0.0 else known
+    return changed if value != 0.0 else 0.0
 
 
 @inlined
 def _distance(centre: float, scale: float, value: float) -> float:
     """Return (x - mean)² / (2 variance)."""
     distance = value - centre
-    if scale >= 0.0:
-        return distance * distance * scale
-    return 0.0 if distance == 0.0 else np.inf
+    certain = 0.0 if distance == 0.0 else np.inf
+    return distance * distance * scale if scale >= 0.0 else certain
 
 
 @subkernel
@@ -281,7 +277,7 @@ def _add_feature(forest: Forest, variance_floor: float, leaf: int, feature: int,
             out[c] = -np.inf
         elif forest.kind[feature] == 0:
             entry = look_up(forest.numeric, forest.leaf[leaf], layout.NUMERIC_START, feature)
-            mean, variance = (0.0, 0.0) if entry < 0 else observers.gaussian(forest.numeric.stat[entry, c], seen)
+            mean, variance = (0.0, 0.0) if entry < 0 else gaussians.gaussian(forest.numeric.planes[c], entry, seen)
             out[c] += _log_density(value, mean, max(variance, variance_floor))
         else:
             count, highest = value_count(forest, leaf, feature, int(value), c, seen)
@@ -309,7 +305,7 @@ def _log_density(value: float, mean: float, variance: float) -> float:
     """Return -log(2 π variance) / 2 - (x - mean)² / (2 variance); without variance only the mean is possible."""
     distance = value - mean
     if variance > 0.0:
-        return -0.5 * (observers.LOG_2_PI + math.log(variance)) - distance * distance * (0.5 / variance)
+        return -0.5 * (gaussians.LOG_2_PI + math.log(variance)) - distance * distance * (0.5 / variance)
     return 0.0 if distance == 0.0 else -np.inf
 
 

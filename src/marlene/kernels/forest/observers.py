@@ -11,8 +11,7 @@ term changes with s, but the terms need not be visited:
   Σ log((s - n + 1) / (s + 2)) = m log((s + 1) / (s + 2)) - Σ_k P_k r^k / k. Twelve powers are enough.
 - *Frequent* features stand in a list. It has at most eight times as many as an example has non-zeros.
 
-Numeric features: the same with densities. Where most values are zero, the density at zero is part of the base sum, and
-a value x changes it by x (2 mean - x) / (2 variance). The mostly non-zero features stand in a list of their own.
+Numeric features: see `gaussians.py`.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING
 from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest import tables
+from marlene.kernels.forest.gaussians import observe_numbers, refresh_numeric
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Int32s, Ints
@@ -31,13 +31,10 @@ if TYPE_CHECKING:
     from marlene.kernels.forest.tables import Arena
     from marlene.kernels.forest.trees import Example
 
-LOG_2_PI = math.log(2.0 * math.pi)
 INVERSES = tuple(1.0 / k for k in range(1, layout.POWERS + 1))
 RARE = 8.0
-TINY, HUGE = 1e-100, 1e100
-NO_VARIANCE = -1.0
+TINY = 1e-100
 ROUNDING = 1e-12
-LEAST_VARIANCE = 1e-300  # less counts as none, because its inverse would be infinite
 
 
 @inlined
@@ -87,31 +84,12 @@ def observe(
     seen_before = forest.leaf_class[leaf, y, layout.SEEN]
     forest.leaf_class[leaf, y, layout.SEEN] = seen_before + weight
     if example.n_numeric > 0:
-        _observe_numbers(forest, leaf, example, y, weight)
+        observe_numbers(forest, leaf, example, y, weight)
     if example.n_numeric < len(example.indices):
         _observe_present(forest, leaf, example, y, weight, seen_before, space)
     refresh_presence(forest, leaf, y)
     if forest.n_numeric > 0:
-        refresh_numeric(forest, leaf, y, variance_floor)
-
-
-@inlined
-def _observe_numbers(forest: Forest, leaf: int, example: Example, y: int, weight: float) -> None:
-    """Update the Gaussians of the numeric features."""
-    row, state, table = forest.leaf[leaf], forest.leaf_class[leaf, y], forest.numeric
-    kinds, indices, values, keys, stat = forest.kind, example.indices, example.values, table.key, table.stat
-    entry = row[layout.NUMERIC_START] - 1
-    for j in range(len(indices)):
-        feature, value = indices[j], values[j]
-        if kinds[feature] != 0 or math.isnan(value):
-            continue
-        # Features that come together were often met together. Their entries are then neighbours.
-        entry += 1
-        if entry >= row[layout.NUMERIC_START] + row[layout.NUMERIC_USED] or keys[entry] != feature:
-            entry = tables.look_up(table, row, layout.NUMERIC_START, feature)
-            if entry < 0:
-                entry = tables.new_entry(table, row, layout.NUMERIC_START, feature)
-        _add_value(stat[entry, y], state, value, weight)
+        refresh_numeric(forest, leaf, y, variance_floor, space.terms)
 
 
 @inlined
@@ -231,107 +209,10 @@ def _drop_rare(counts: Floats, listed: Int32s, length: int, seen: float) -> int:
 
 
 @inlined
-def _add_value(stat: Floats, state: Floats, value: float, weight: float) -> None:
-    """Update the Gaussian over non-zero values by Welford's rule: one update of weight w, not w updates.
-
-    mean' = mean + w (x - mean) / n', squares' = squares + w (x - mean) (x - mean').
-    """
-    if stat[layout.WEIGHT] == 0.0:
-        state[layout.ACTIVE_NUMERIC] += 1.0
-        stat[layout.WEIGHT] = weight
-        stat[layout.MEAN] = value
-        stat[layout.LOW] = value
-        stat[layout.HIGH] = value
-        return
-    stat[layout.LOW] = min(stat[layout.LOW], value)
-    stat[layout.HIGH] = max(stat[layout.HIGH], value)
-    stat[layout.WEIGHT] += weight
-    mean = stat[layout.MEAN]
-    now = mean + weight * (value - mean) / stat[layout.WEIGHT]
-    stat[layout.MEAN] = now
-    stat[layout.SQUARES] += weight * (value - mean) * (value - now)
-
-
-@inlined
 def difference(whole: float, part: float) -> float:
     """Return whole - part, or 0 where only rounding is left (inherited weights are not whole numbers)."""
     rest = whole - part
     return rest if rest > ROUNDING * whole else 0.0
-
-
-@inlined
-def gaussian(stat: Floats, seen: float) -> tuple[float, float]:
-    """Return mean and variance of a feature within a class of weight `seen`, zeros included.
-
-    With n non-zero values of mean m among s: mean = m n / s, variance = (squares + m² n (s - n) / s) / (s - 1).
-    """
-    nonzero = stat[layout.WEIGHT]
-    mean = stat[layout.MEAN]
-    squares = stat[layout.SQUARES] + mean * mean * (nonzero * (seen - nonzero) / seen)
-    variance = squares / (seen - 1.0) if seen > 1.0 else 0.0
-    return mean * (nonzero / seen), (variance if variance > LEAST_VARIANCE else 0.0)
-
-
-@inlined
-def refresh_numeric(forest: Forest, leaf: int, y: int, variance_floor: float) -> None:
-    """Compute all Gaussians of a class, the list of mostly non-zero features, and the base sum over the others.
-
-    The base sum is Σ log density at 0 = -Σ (mean² / (2 variance) + log(2 π variance) / 2); of the listed features only
-    the second term is in it. A feature that was always zero has the density 1 / sqrt(2 π floor) there. The sum is taken
-    relative to that density for all features, which is the same for every class: a new feature changes nothing.
-    """
-    state, lists = forest.leaf_class[leaf, y], forest.leaf_list[leaf, y]
-    start = forest.leaf[leaf, layout.NUMERIC_START]
-    stop = start + forest.leaf[leaf, layout.NUMERIC_USED]
-    stat, places = forest.numeric.stat[start:stop, y], forest.numeric.listed[start:stop, y]
-    weights, means, sums = stat[:, layout.WEIGHT], stat[:, layout.MEAN], stat[:, layout.SQUARES]
-    centres, scales = stat[:, layout.CENTRE], stat[:, layout.SCALE]
-    seen = state[layout.SEEN]
-    # The formula of `gaussian` with two divisions for all features: a division takes longer than the rest of the loop.
-    inverse = 1.0 / seen
-    inverse_less_one = 1.0 / (seen - 1.0) if seen > 1.0 else 0.0
-    total = 0.0
-    logarithms = 0.0
-    product = 1.0
-    dispersed = 0
-    n_listed = 0
-    for i in range(len(places)):
-        nonzero, mean, squares = weights[i], means[i], sums[i]
-        if nonzero == 0.0:
-            continue
-        if nonzero != seen:
-            squares += mean * mean * (nonzero * (seen - nonzero) * inverse)
-            mean *= nonzero * inverse
-        variance = max(squares * inverse_less_one, variance_floor)
-        scale = NO_VARIANCE
-        if variance > LEAST_VARIANCE:
-            scale = 0.5 / variance
-            dispersed += 1
-            if TINY < variance < HUGE:  # one logarithm for many factors
-                product *= variance
-                if not TINY < product < HUGE:
-                    logarithms += math.log(product)
-                    product = 1.0
-            else:
-                logarithms += math.log(variance)
-        centres[i], scales[i] = mean, scale
-        if mostly_nonzero(nonzero, scale, seen):
-            places[n_listed] = i + 1
-            n_listed += 1
-        else:
-            total -= mean * mean * scale
-    places[n_listed : lists[layout.MOSTLY_NONZERO]] = 0
-    lists[layout.MOSTLY_NONZERO] = n_listed
-    total -= 0.5 * (dispersed * LOG_2_PI + (logarithms + math.log(product)))
-    if variance_floor > 0.0:
-        total += 0.5 * state[layout.ACTIVE_NUMERIC] * (LOG_2_PI + math.log(variance_floor))
-    state[layout.BASE_NUMERIC] = total
-
-
-@inlined
-def mostly_nonzero(weight: float, scale: float, seen: float) -> bool:
-    """Tell whether the base sum leaves out a feature's density at zero, because it might be tiny."""
-    return 2.0 * weight > seen or scale < 0.0
 
 
 @subkernel

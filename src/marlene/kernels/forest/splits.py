@@ -211,7 +211,7 @@ def split(forest: Forest, settings: Settings, tree: int, node: int, space: Space
         forest.leaf_weight[own, layout.LAST_ATTEMPT] = total
         forest.leaf_weight[own, layout.WEIGHTS_SQUARED] = squared * (total / weight) if weight > 0.0 else 0.0
         if forest.inherit:
-            hand_down(forest, settings.variance_floor, leaf, own, b, test, branches[:n_branches])
+            hand_down(forest, settings.variance_floor, leaf, own, b, test, branches[:n_branches], space.terms)
         if total > heaviest_weight or b == 0:
             heaviest, heaviest_weight = b, total
     row[layout.HEAVIEST] = heaviest

@@ -43,7 +43,7 @@ LEAF_CLASS_COLUMNS = POWER_SUMS + POWERS
 # numeric features. The lists themselves are in the tables.
 FREQUENT, MOSTLY_NONZERO, LEAF_LIST_COLUMNS = range(3)
 
-# Columns of the numeric table's stat, per class: weight, mean, sum of squared deviations, least and greatest of the
+# Planes of the numeric table, per class: weight, mean, sum of squared deviations, least and greatest of the
 # non-zero values; mean and 1 / (2 variance) of all values, zeros included (negative: no variance).
 WEIGHT, MEAN, SQUARES, LOW, HIGH, CENTRE, SCALE, NUMERIC_COLUMNS = range(8)
 
@@ -103,11 +103,12 @@ class SplitTest(NamedTuple):
     value: float
 
 
-def empty_table(capacity: int, n_classes: int, columns: int) -> Arena:
+def empty_table(capacity: int, n_classes: int, columns: int, planes: int) -> Arena:
     """Return an arena of `capacity` unused entries."""
     return Arena(
         key=np.zeros(capacity, np.int64),
         stat=np.zeros((capacity, n_classes, columns)),
+        planes=np.zeros((n_classes, planes, capacity)),
         listed=np.zeros((capacity, n_classes), np.int32),
         cells=np.zeros(2 * capacity, np.int64),
         free=np.zeros(ORDERS, np.int64),
@@ -133,8 +134,8 @@ def empty_forest(kind: Ints, n_classes: int, inherit: bool = False) -> Forest:
         leaf_link=np.zeros(leaves, np.int64),
         leaf_free=np.zeros(ORDERS, np.int64),
         leaf_top=np.zeros(1, np.int64),
-        presence=empty_table(64, n_classes, 1),
-        numeric=empty_table(64, n_classes, NUMERIC_COLUMNS),
+        presence=empty_table(64, n_classes, 1, 0),
+        numeric=empty_table(64, n_classes, 0, NUMERIC_COLUMNS),
         inherit=inherit,
         **feature_fields(kind),
     )

@@ -35,7 +35,10 @@ class Arena(NamedTuple):
     key
         The key of every entry. In a free block the first key links to the next free block.
     stat
-        Statistics of an entry (entries × classes × columns).
+        Statistics of an entry (entries × classes × columns): those of one entry are neighbours.
+    planes
+        Statistics of an entry (classes × columns × entries): those of one column are neighbours. A table has one or
+        the other: single entries are looked up, or all are walked through.
     listed
         One list of entries per class (entries × classes): places from 1, in the first rows of the block.
     cells
@@ -49,6 +52,7 @@ class Arena(NamedTuple):
 
     key: Ints
     stat: Floats
+    planes: Floats
     listed: Int32s
     cells: Ints
     free: Ints
@@ -180,6 +184,7 @@ def free_table(table: Arena, row: Ints, column: int) -> None:
     table.key[start:end] = 0
     table.listed[start:end, :] = 0
     table.stat[start:end, :, :] = 0.0
+    table.planes[:, :, start:end] = 0.0
     table.cells[2 * start : 2 * end] = 0
     release(table.free, table.key, start, row[column + 1] - 1)
 
@@ -188,6 +193,10 @@ def free_table(table: Arena, row: Ints, column: int) -> None:
 def move_table(table: Arena, row: Ints, column: int, order: int) -> None:
     """Move a leaf's table into a new block of another order."""
     old, new = row[column], allocate(table.free, table.top, table.key, order)
+    for c in range(table.planes.shape[0]):
+        for plane in range(table.planes.shape[1]):
+            for place in range(row[column + 2]):
+                table.planes[c, plane, new + place] = table.planes[c, plane, old + place]
     for place in range(row[column + 2]):
         for c in range(table.stat.shape[1]):
             table.listed[new + place, c] = table.listed[old + place, c]
