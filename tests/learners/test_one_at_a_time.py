@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from marlene._common.errors import MarleneError
 from marlene.evaluation import prequential
-from marlene.learners import Marlene
+from marlene.learners import BRMarlene, BRPWMarlene, BRResampled, Marlene
 from marlene.streams import Stream
 from tests.learners.streams import contents, drifting
 
@@ -22,14 +22,14 @@ EXAMPLES = st.tuples(
 )
 
 
-class Long(Marlene):
-    """Marlene without a short way."""
+def without_short_way(learner):
+    """Return a class of learners that take the long way only."""
+    return type(
+        learner.__name__, (learner,), {"_learnt_plainly": lambda *_: False, "_decided_plainly": lambda *_: None}
+    )
 
-    def _learnt_plainly(self, *_):
-        return False
 
-    def _decided_plainly(self, *_):
-        return None
+Long = without_short_way(Marlene)
 
 
 def outcome(call, *arguments, **named):
@@ -55,9 +55,26 @@ def test_the_short_way_is_the_long_one(examples, features):
         assert contents(short) == contents(long)
 
 
-def test_many_features_in_any_order():
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@settings(max_examples=25, deadline=None)
+@given(
+    examples=st.lists(EXAMPLES, min_size=4, max_size=15),
+    features=st.sampled_from(["auto", "numeric", "binary", {"f1": "binary", "f2": "nominal"}]),
+    learner=st.sampled_from([BRMarlene, BRPWMarlene, BRResampled]),
+)
+def test_so_it_is_for_ensembles(examples, features, learner):
+    short, long = learner(features=features), without_short_way(learner)(features=features)
+    for x, y, w in examples:
+        for name in ("predict_one", "predict_proba_one"):
+            assert outcome(getattr(short, name), x) == outcome(getattr(long, name), x)
+        assert outcome(short.learn_one, x, y, w) == outcome(long.learn_one, x, y, w)
+        assert contents(short) == contents(long)
+
+
+@pytest.mark.parametrize("learner", [Marlene, BRMarlene, BRPWMarlene])
+def test_many_features_in_any_order(learner):
     rng = np.random.default_rng(0)
-    short, long = Marlene(), Long()
+    short, long = learner(), without_short_way(learner)()
     for _ in range(30):
         names = rng.permutation(200)[: int(rng.integers(0, 150))]
         x = {f"f{i}": float(rng.normal()) for i in names.tolist()}

@@ -16,6 +16,7 @@ Ints = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
 Labels = npt.NDArray[np.int8]
 """Labels, true or predicted: 0, 1, or -1 where not known."""
 LEAST_ROOM = 16

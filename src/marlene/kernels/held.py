@@ -48,8 +48,11 @@ DTYPES: dict[Any, np.dtype[Any]] = {
     types.int32: np.dtype(np.int32),
     types.boolean: np.dtype(np.bool_),
     types.int8: np.dtype(np.int8),
+    types.uint8: np.dtype(np.uint8),
+    types.uint64: np.dtype(np.uint64),
 }
-ARRAYS = dict(zip(("Floats", "Floats32", "Ints", "Int32s", "Bools", "Labels"), DTYPES, strict=True))
+NAMES = ("Floats", "Floats32", "Ints", "Int32s", "Bools", "Labels", "Codes", "Words")
+ARRAYS = dict(zip(NAMES, DTYPES, strict=True))
 FIELDS: dict[type, list[Any]] = {}
 """The compiler's types of the fields of bundles."""
 LEAVES: dict[type, list[tuple[Any, int]]] = {}

@@ -4,32 +4,66 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from marlene.kernels.compile import inlined, kernel, subkernel
+from marlene.kernels.compile import borrower, inlined, subkernel
+from marlene.kernels.drift.detectors import DDMOCIArrays, DDMOCIParameters
 from marlene.kernels.ensemble import state
 from marlene.kernels.ensemble.performance import Votes, predict_tasks, update_tasks
-from marlene.kernels.forest.branches import new_space
-from marlene.kernels.forest.frozen import TREES, frozen_vote, rule_out, sum_up
+from marlene.kernels.ensemble.state import Heard, Jobs, Members, Tasks, Voters, Watch, Work
+from marlene.kernels.forest.branches import Space
+from marlene.kernels.forest.frozen import TREES, Frozen, frozen_vote, rule_out, sum_up
 from marlene.kernels.forest.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
 from marlene.kernels.forest.observers import entries_needed, surely_fits
 from marlene.kernels.forest.trees import Arrival, Example, count_numeric, has_room, leaf_at, learn, root_of, route
+from marlene.kernels.forest.state import Forest, Settings
+from marlene.kernels.forest.tables import Arena
+from marlene.kernels.held import describe, held
 from marlene.kernels.rows import close_row, open_row
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
-    from marlene.kernels.ensemble.state import Batch, Jobs, Members, Tasks, Voters, Watch, Work
-    from marlene.kernels.forest.branches import Space
-    from marlene.kernels.forest.frozen import Frozen
-    from marlene.kernels.forest.state import Forest, Settings
+    from marlene.kernels.ensemble.state import Batch
     from marlene.kernels.rows import Rows
 
 
 class Trees(NamedTuple):
-    """The trees that vote and learn: the forest, its settings, the snapshots of its frozen trees, and work space."""
+    """The trees that vote and learn: the forest, its settings, what is written down of old trees, and work space."""
 
     forest: Forest
     settings: Settings
     frozen: Frozen
     space: Space
+
+
+class Scene(NamedTuple):
+    """All that takes rows forward, but the rows: trees, members, their records (see `Voters`), tasks, detectors."""
+
+    trees: Trees
+    members: Members
+    records: Floats
+    tasks: Tasks
+    watch: Watch
+    work: Work
+
+
+describe(
+    {
+        Arena: (1, 3, 3, 2, 1, 1, 1),
+        Forest: (2, 2, 1, 2, 1, 1, 1, 2, 2, 3, 3, 1, 1, 1, 0, 0, 1, 1, 0, 0, 0),
+        Settings: (0,) * 9,
+        Frozen: (1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 2, 1, 1, 1),
+        Space: (2, 1, 2, 1, 1, 1, 1, 2),
+        Trees: (0, 0, 0, 0),
+        Members: (1, 2, 1, 1, 1, 2, 2, 2, 2, 2, 1),
+        Tasks: (1,) * 6,
+        DDMOCIArrays: (1, 1, 1, 1, 2, 2, 2, 1, 2, 2, 1),
+        DDMOCIParameters: (0,) * 6,
+        Watch: (0, 0, 0),
+        Jobs: (1,) * 4,
+        Heard: (4, 4, 2, 2, 1),
+        Work: (0, 1, 0, 2, 1, 1),
+        Scene: (0, 0, 3, 0, 0, 0),
+    }
+)
 
 
 class Views(NamedTuple):
@@ -250,24 +284,24 @@ def _announce(voters: Voters, batch: Batch, row: int, work: Work) -> None:
         state.hear_vote(work.heard, members, voters.used)
 
 
-@kernel
-def advance_forest(
-    forest: Forest,
-    settings: Settings,
-    frozen: Frozen,
-    voters: Voters,
-    tasks: Tasks,
-    batch: Batch,
-    watch: Watch,
-    expected: bool,
-    work: Work,
-) -> int:
+@borrower
+def advance_forest(table: Ints, used: int, batch: Batch, expected: bool) -> int:
     """Vote on rows, watch, learn and judge, from `batch.position` on, until the caller is needed; return why.
 
-    `expected`: an example's weight is the nearest whole number to its expectation, not drawn.
+    Parameters
+    ----------
+    table
+        That of a `Scene`.
+    used
+        How many places of the members are in use.
+    batch
+        The rows.
+    expected
+        Whether an example's weight is the nearest whole number to its expectation, not drawn.
     """
-    trees = Trees(forest, settings, frozen, new_space(forest.widest, forest.node_count.shape[1], len(forest.kind)))
-    members, position, truth = voters.members, batch.position, batch.truth
+    scene = held(table, Scene)
+    trees, members, tasks, watch, work = scene.trees, scene.members, scene.tasks, scene.watch, scene.work
+    voters, position, truth = Voters(members, used, scene.records), batch.position, batch.truth
     pairs = len(members.positive) > 1
     n = (len(batch.rows.starts) - 1) // len(members.positive)
     while position[state.ROW] < n:

@@ -15,10 +15,7 @@ from marlene.kernels.drift.detectors import DRIFT, IN_CONTROL, WARNING, ddm_oci_
 from marlene.kernels.ensemble.resampling import learning_weight
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from marlene._common.arrays import Bools, Codes, Floats, Ints, Labels
+    from marlene._common.arrays import Bools, Codes, Floats, Ints, Labels, Words
     from marlene.kernels.drift.detectors import DDMOCIArrays, DDMOCIParameters
     from marlene.kernels.rows import Rows
 
@@ -66,7 +63,7 @@ class Members(NamedTuple):
 
     classifier: Ints
     offered: Ints
-    key: npt.NDArray[np.uint64]
+    key: Words
     active: Floats
     learns: Bools
     positive: Floats

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from marlene.kernels.compile import subkernel
+from marlene.kernels.compile import borrower, subkernel
+from marlene.kernels.held import describe, held
+from marlene.kernels.rows import Rows
 
 if TYPE_CHECKING:
-    from marlene.kernels.rows import Rows
-    from marlene.kernels.tracking.state import Given
+    from marlene._common.arrays import Floats, Ints
 
 NUMERIC, BINARY, NOMINAL, PRESENCE = range(4)
 """Kinds of features. PRESENCE: a binary feature that is 1 for any number but 0."""
 MANY = 64
 """Features of an example beyond which they must be in order: sorting is by insertion."""
+
+
+class Given(NamedTuple):
+    """One example by its features, in any order; and of all features the kinds, by `PLAIN`, and the first inputs."""
+
+    columns: Ints
+    values: Floats
+    kinds: Ints
+    first: Ints
+
+
+class Reading(NamedTuple):
+    """An example, and room for the row that it becomes."""
+
+    given: Given
+    rows: Rows
+
+
+describe({Rows: (1, 1, 1), Given: (1, 1, 1, 1), Reading: (0, 0)})
 
 
 @subkernel
@@ -48,3 +68,10 @@ def read_given(given: Given, count: int, rows: Rows) -> bool:
         rows.indices[i] = given.first[columns[i]]
     rows.starts[1] = stored
     return True
+
+
+@borrower
+def read_example(table: Ints, count: int) -> bool:
+    """Make a row of the first `count` features of a `Reading`; tell whether it could be made."""
+    reading = held(table, Reading)
+    return read_given(reading.given, count, reading.rows)

@@ -20,6 +20,7 @@ from marlene.kernels.decisions.decide import Objective
 from marlene.kernels.decisions.label_sets import LabelSets
 from marlene.kernels.held import describe
 from marlene.kernels.rows import Rows
+from marlene.kernels.tracking.given import Given
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Bools, Floats, Ints, Labels
@@ -277,15 +278,6 @@ class Block(NamedTuple):
         )
 
 
-class Given(NamedTuple):
-    """One example by its features, in any order; and of all features the kinds, by `PLAIN`, and the first inputs."""
-
-    columns: Ints
-    values: Floats
-    kinds: Ints
-    first: Ints
-
-
 class Task(NamedTuple):
     """A block of rows of inputs, for one call of a kernel; or room for a row, and an example that becomes this row."""
 
@@ -310,14 +302,12 @@ describe(
         Weights: (3, 3, 2, 1, 1, 2, 2, 3, 3, 1, 3, 1),
         Growth: (2, 2, 1, 2),
         LabelSets: (2, 1, 1, 1, 1),
-        Rows: (1, 1, 1),
         FullRow: (0, 1, 1),
         WorkSpace: (0, 2, 2, 3, 2, 1, 1, 1, 2, 2, 1, 1, 1, 2, 1, 3, 0),
         Aims: (0, 0, 0, 0, 0),
         Objective: (0, 0, 0),
         Model: (0, 0, 0, 0, 0, 0, 0, 2, 1, 0),
         Block: (2, 1, 2, 2, 2),
-        Given: (1, 1, 1, 1),
         Task: (0, 0, 0),
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from marlene._common.states import arrays_under, require, with_prefix
 from marlene.kernels.ensemble import state as kernels
-from marlene.kernels.ensemble.over_forest import advance_forest
+from marlene.kernels.ensemble.over_forest import Scene, Trees, advance_forest
 from marlene.kernels.ensemble.performance import Votes, predict_tasks, update_tasks
+from marlene.kernels.forest.branches import new_space
+from marlene.kernels.held import table_of
 from marlene.learners.classifiers._bases import saved_bank
 from marlene.learners.classifiers._freezer import Freezer
 from marlene.learners.input._rows import dense_row
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from marlene.learners.classifiers._protocol import ClassifierBank
 
 PREFIX = "classifiers."
+SCENES = 4
+"""How many tables are kept: those of streams that take turns, and of predictions."""
 
 
 class Classifiers(ABC):
@@ -128,18 +133,33 @@ class ForestClassifiers(Classifiers):
         super()._adopt(bank)
         self.forest: HoeffdingForest = self.bank
         self._freezer = Freezer(self.forest)
+        self._space: Any = None
+        self._scenes: list[tuple[tuple[Any, ...], Ints]] = []
 
     def run(self, ids: Ints, rows: Rows, classes: Ints, weights: Ints) -> Floats:
         return self.forest.run_rows(ids, rows, classes, weights)
 
     def advance(self, voters: Voters, tasks: Tasks, batch: Batch, watch: Watch, expected: bool, work: Work) -> int:
-        forest = self.forest
         while True:
-            arrays = forest.arrays, forest.parameters, self._freezer.arrays()
-            status = advance_forest(*arrays, voters, tasks, batch, watch, expected, work)
+            table = self._table(voters.members, voters.records, tasks, watch, work)
+            status = advance_forest(table, voters.used, batch, expected)
             if status != kernels.GROW:
                 return int(status)
-            forest.grow(*work.shortage.tolist())
+            self.forest.grow(*work.shortage.tolist())
+
+    def _table(self, *parts: Any) -> Ints:  # noqa: ANN401 (those of a `Scene`)
+        """Return where the parts of a scene are, from a call before as long as none was replaced."""
+        forest, frozen = self.forest.arrays, self._freezer.arrays()
+        for known, table in self._scenes:
+            if known[0] is forest and known[1] is frozen and all(map(operator.is_, known[2:], parts)):
+                return table
+        sizes = forest.widest, forest.node_count.shape[1], len(forest.kind)
+        if self._space is None or self._space[0] != sizes:
+            self._space = sizes, new_space(*sizes)
+        scene = Scene(Trees(forest, self.forest.parameters, frozen, self._space[1]), *parts)
+        table = table_of(scene)
+        self._scenes = [((forest, frozen, *parts, self._space[1]), table), *self._scenes[: SCENES - 1]]
+        return table
 
     def freeze(self, classifier: int) -> None:
         self._freezer.freeze(classifier)

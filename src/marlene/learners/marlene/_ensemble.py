@@ -34,6 +34,7 @@ class Ensemble(Roster):
         super().__init__(*arguments, **settings)
         self._work_sizes: tuple[int, ...] = (0, 0, 0, self.values)
         self._work = new_work(*self._work_sizes)
+        self._own_votes: tuple[Members, Members] | None = None
 
     def owners(self) -> Ints:
         """Return the target task each member was trained on, -1 if none; kept until members or tasks change."""
@@ -53,7 +54,13 @@ class Ensemble(Roster):
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of the target tasks for every row."""
         batch = self._batch(rows, np.zeros((0, 0), np.int8), probabilities, everyone=True)
-        self._advance(self._voters(with_own_votes(self.members)), NO_TASKS.arrays, batch._replace(clock=0))
+        self._advance(self._voters(self._apart()), NO_TASKS.arrays, batch._replace(clock=0))
+
+    def _apart(self) -> Members:
+        """Return the members with votes of their own, for predictions; made once for the same members."""
+        if self._own_votes is None or self._own_votes[0] is not self.members:
+            self._own_votes = self.members, with_own_votes(self.members)
+        return self._own_votes[1]
 
     def _batch(self, rows: Rows, truth: Labels, probabilities: Floats, everyone: bool) -> Batch:
         return Batch(rows, truth, probabilities, everyone, self.clock, np.zeros(3, np.int64))

@@ -14,6 +14,7 @@ from marlene.drift import make_bank
 from marlene.kernels.ensemble.performance import NAMES
 from marlene.learners._saved import SavedLearner
 from marlene.learners.marlene._givers import shares_by_giver
+from marlene.learners.marlene._plain import ExampleDesk
 from marlene.learners.marlene._roster import EnsembleSettings
 from marlene.learners.marlene._state import ensemble_state, restore_ensemble
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     RiverDetector = river.base.DriftDetector | river.base.BinaryDriftDetector
 
 RESAMPLINGS = ("poisson", "expected")
+NUMBERS = {int, float}
+NO_PROBABILITIES = np.zeros((0, 0))
 
 
 @dataclass(eq=False, repr=False)
@@ -59,6 +62,7 @@ class EnsembleLearner(SavedLearner):
         self._begin()
         self._settings = EnsembleSettings(self.seed, self.resampling == "expected", self.max_models)
         self._ensembles: list[Any] = []
+        self._desk: ExampleDesk | None = None
 
     @property
     def _ensemble(self) -> Any:  # noqa: ANN401 (an `Ensemble`)
@@ -74,6 +78,41 @@ class EnsembleLearner(SavedLearner):
         for ensemble in self._ensembles:
             ensemble.add_features(widened, kinds)
         self._ensemble.add_labels(stream, labels)
+
+    def _fitting_desk(self, width: int) -> ExampleDesk | None:
+        """Return room for an example of so many features; None if examples must take the long way."""
+        labels, kinds = self._labels(None), self._space.numbers()
+        if not labels or not self._space.reads_plainly():
+            return None
+        if self._desk is None or not self._desk.fits(labels, kinds, width):
+            self._desk = ExampleDesk(labels, kinds, width)
+        return self._desk
+
+    def _learnt_plainly(self, x: Any, y: Any, w: Any, stream: str | None) -> bool:  # noqa: ANN401
+        if stream is not None or type(x) is not dict or type(y) is not dict or type(w) not in NUMBERS or w != 1:
+            return False
+        desk = self._fitting_desk(len(x))
+        if desk is None or not desk.put_truth(y, 1.0):
+            return False
+        rows = desk.read(x, self._space.column)
+        if rows is None:
+            return False
+        self._never_false.see(None, desk.labels, desk.truth, stacklevel=3)
+        self._run(None, rows, desk.truth, NO_PROBABILITIES)
+        return True
+
+    def _decided_plainly(self, x: Any, what: str) -> dict[Hashable, Any] | None:  # noqa: ANN401
+        desk, column = self._fitting_desk(len(x)) if type(x) is dict else None, self._space.column
+        if desk is None:
+            return None
+        rows = desk.read(x, column) or desk.read({name: value for name, value in x.items() if name in column}, column)
+        if rows is None:
+            return None
+        self._predict(rows, desk.probabilities)
+        said = desk.probabilities[0].tolist()
+        if what == "predictions":
+            return {label: p > 0.5 for label, p in zip(desk.labels, said, strict=True)}
+        return {label: p if p == p else 0.5 for label, p in zip(desk.labels, said, strict=True)}  # noqa: PLR0124 (NaN)
 
     def _tasks(self, stream: str | None) -> StreamTasks:
         if stream not in self._ensemble.streams:

@@ -16,7 +16,6 @@ from marlene.kernels.ensemble import state as kernels
 from marlene.kernels.ensemble.pairs import PairTasks, sweep
 from marlene.kernels.ensemble.performance import COLUMNS, LANES
 from marlene.learners.marlene._ensemble import NO_PROBABILITIES, NO_TASKS, Ensemble
-from marlene.learners.marlene._members import with_own_votes
 from marlene.learners.marlene._pairs import with_given_label
 from marlene.learners.marlene._tasks import NONE, StreamTasks
 from marlene.learners.marlene._waiting import NO_LABELS, NO_VOTES, WaitingRows
@@ -181,7 +180,7 @@ class PairEnsemble(Ensemble):
 
     def vote(self, rows: Rows, assumed: Labels, votes: Floats) -> None:
         """Write the votes on every row."""
-        voters = self._voters(with_own_votes(self.members))
+        voters = self._voters(self._apart())
         batch = self._batch(self._both_forms(rows), NO_LABELS, NO_PROBABILITIES, everyone=True)._replace(clock=0)
         with self._sweeping(batch, assumed, NO_LABELS, NO_LABELS, votes):
             while self._advance(voters, NO_TASKS.arrays, batch) != kernels.DONE:

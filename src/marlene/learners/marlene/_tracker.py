@@ -23,7 +23,8 @@ from marlene.kernels.tracking.calls import (
     learn_target_rows,
     settle_cuts,
 )
-from marlene.kernels.tracking.state import BAYES, LINEAR, NEIGHBOURS, Block, Given, Kinds, Model, Rooms, Task
+from marlene.kernels.tracking.given import Given
+from marlene.kernels.tracking.state import BAYES, LINEAR, NEIGHBOURS, Block, Kinds, Model, Rooms, Task
 from marlene.learners.input._rows import cut_rows
 from marlene.learners.marlene._decisions import thresholds_of
 from marlene.learners.marlene._tracker_arrays import copied, new_scratch
