@@ -12,10 +12,10 @@ from marlene.kernels.ensemble.state import Heard, Jobs, Members, Tasks, Voters, 
 from marlene.kernels.forest.branches import Space
 from marlene.kernels.forest.frozen import TREES, Frozen, frozen_vote, rule_out, sum_up
 from marlene.kernels.forest.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
-from marlene.kernels.forest.observers import entries_needed, surely_fits
-from marlene.kernels.forest.trees import Arrival, Example, count_numeric, has_room, leaf_at, learn, root_of, route
+from marlene.kernels.forest.observers import entries_needed, request_present, surely_fits
 from marlene.kernels.forest.state import Forest, Settings
 from marlene.kernels.forest.tables import Arena
+from marlene.kernels.forest.trees import Arrival, Example, count_numeric, has_room, leaf_at, learn, root_of, route
 from marlene.kernels.held import describe, held
 from marlene.kernels.rows import close_row, open_row
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
     from marlene.kernels.ensemble.state import Batch
     from marlene.kernels.rows import Rows
+
+
+GROUP = 16
+"""How many trees are approached before the first of them votes: what they need of memory comes meanwhile."""
 
 
 class Trees(NamedTuple):
@@ -128,6 +132,18 @@ def _ask_one(trees: Trees, members: Members, h: int, views: Views, clock: int, b
 
 
 @inlined
+def _approach(forest: Forest, members: Members, h: int, views: Views) -> None:
+    """Note where an example falls in a member's tree, and request what the vote will read there first."""
+    root = root_of(forest, members.classifier[h])
+    for value in range(len(members.positive)):
+        members.node[value, h] = root
+    node, branch = route(forest, root, views.plain.dense)
+    members.node[0, h] = node
+    if node >= 0 and branch < 0:
+        request_present(forest, leaf_at(forest, node, branch), views.plain)
+
+
+@inlined
 def _place_of(frozen: Frozen, members: Members, h: int) -> int:
     """Return the number of a member's tree among the frozen ones, or -1."""
     tree = members.classifier[h]
@@ -158,9 +174,14 @@ def _ask(trees: Trees, members: Members, batch: Batch, row: int, count: int, fro
     quick = frozen_too and frozen.sizes[TREES] > 0 and not views.plain.missing
     if quick:
         _ask_frozen(frozen, members, work.queue[:count], views, batch.clock + row, trees.space.votes)
-    for h in work.queue[:count]:
-        if not quick or _place_of(frozen, members, h) < 0:
-            _ask_one(trees, members, h, views, batch.clock + row, False, work.scratch)
+    for first in range(0, count, GROUP):
+        group = work.queue[first : min(first + GROUP, count)]
+        for h in group:
+            if not quick or _place_of(frozen, members, h) < 0:
+                _approach(trees.forest, members, h, views)
+        for h in group:
+            if not quick or _place_of(frozen, members, h) < 0:
+                _ask_one(trees, members, h, views, batch.clock + row, True, work.scratch)
     close_row(batch.rows, row, work.dense)
 
 

@@ -5,17 +5,17 @@ leaves is a whole number, a bit for each. An example may reach any leaf at first
 present rules out the leaves on its other side; the first leaf that is left is the one reached. So only splits on
 features that are present are visited, whatever the number of trees (Lucchese et al., QuickScorer, 2015).
 
-*Votes.* The votes of most leaves are constant. Naive Bayes is a sum over the features that are present, and the terms of
-a leaf that no longer changes are written down once. The terms of one feature in all these leaves are neighbours, so
+*Votes.* The votes of most leaves are constant. Naive Bayes is a sum over the features that are present, and the terms
+of a leaf that no longer changes are written down once. The terms of one feature in all these leaves are neighbours, so
 that an example costs one row of numbers per non-zero instead of a look-up in every leaf.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from numba.cpython.unsafe.numbers import trailing_zeros
+from numba.cpython.unsafe import numbers as bits
 
 from marlene.kernels.compile import inlined, kernel
 from marlene.kernels.forest import state as layout
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 MOST_LEAVES = 64
 TREES, LEAVES, SPLITS, SLOTS, SIZES = range(5)
 """Places of `Frozen.sizes`, and their number."""
+_first_of: Any = bits.trailing_zeros
+"""Returns the first leaf of a set."""
 
 
 class Frozen(NamedTuple):
@@ -159,7 +161,7 @@ def sum_up(frozen: Frozen, indices: Ints) -> None:
 @inlined
 def frozen_vote(frozen: Frozen, place: int, feature: int, out: Floats) -> None:
     """Write the votes of a frozen tree, with a feature (-1: none) that is present besides those summed up."""
-    leaf = frozen.first[place] + trailing_zeros(frozen.reach[place])
+    leaf = frozen.first[place] + _first_of(frozen.reach[place])
     slot = frozen.slot[leaf] - 1
     if slot < 0:
         out[0], out[1] = frozen.votes[leaf, 0], frozen.votes[leaf, 1]

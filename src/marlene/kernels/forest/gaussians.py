@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.compile import inlined
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest import tables
 
@@ -124,7 +124,7 @@ def _add_values(planes: Floats, start: int, values: Floats, weight: float) -> in
     new = 0
     for i in range(len(values)):
         value, first = values[i], weights[i] == 0.0
-        low, high = value if value < lows[i] else lows[i], value if value > highs[i] else highs[i]
+        low, high = min(lows[i], value), max(highs[i], value)
         lows[i], highs[i] = value if first else low, value if first else high
         new += first
     for i in range(len(values)):
@@ -175,12 +175,18 @@ def gaussian(planes: Floats, entry: int, seen: float) -> tuple[float, float]:
 
 
 @inlined
-def _refresh_planes(planes: Floats, start: int, stop: int, seen: float, variance_floor: float, variances: Floats) -> None:
+def _refresh_planes(
+    planes: Floats, start: int, stop: int, seen: float, variance_floor: float, variances: Floats
+) -> None:
     """Compute all Gaussians of a class by the formula of `gaussian`, with two divisions less for each.
 
     Writes the variances too: 1 where there is none, or no value.
     """
-    weights, means, sums = planes[layout.WEIGHT, start:stop], planes[layout.MEAN, start:stop], planes[layout.SQUARES, start:stop]
+    weights, means, sums = (
+        planes[layout.WEIGHT, start:stop],
+        planes[layout.MEAN, start:stop],
+        planes[layout.SQUARES, start:stop],
+    )
     centres, scales = planes[layout.CENTRE, start:stop], planes[layout.SCALE, start:stop]
     inverse = 1.0 / seen
     inverse_less_one = 1.0 / (seen - 1.0) if seen > 1.0 else 0.0
@@ -190,7 +196,7 @@ def _refresh_planes(planes: Floats, start: int, stop: int, seen: float, variance
         more = mean * mean * (nonzero * (seen - nonzero) * inverse)
         squares = sums[i] + (more if some_zero else 0.0)
         variance = squares * inverse_less_one
-        variances[i] = variance if variance > variance_floor else variance_floor
+        variances[i] = max(variance_floor, variance)
         less = mean * (nonzero * inverse)
         centres[i] = less if some_zero else mean
     for i in range(stop - start):
@@ -215,7 +221,11 @@ def refresh_numeric(forest: Forest, leaf: int, y: int, variance_floor: float, te
     stop = start + in_lanes(used)
     seen, variances, at_zero = state[layout.SEEN], terms[0], terms[1]
     _refresh_planes(planes, start, stop, seen, variance_floor, variances)
-    weights, centres, scales = planes[layout.WEIGHT, start:stop], planes[layout.CENTRE, start:stop], planes[layout.SCALE, start:stop]
+    weights, centres, scales = (
+        planes[layout.WEIGHT, start:stop],
+        planes[layout.CENTRE, start:stop],
+        planes[layout.SCALE, start:stop],
+    )
     n_listed = 0
     dispersed = 0
     for i in range(stop - start):

@@ -23,6 +23,7 @@ from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest import tables
 from marlene.kernels.forest.gaussians import observe_numbers, refresh_numeric
+from marlene.kernels.prefetch import prefetch
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Int32s, Ints
@@ -67,6 +68,16 @@ def find_present(forest: Forest, leaf: int, example: Example, places: Ints) -> N
             places[j] = -1
         else:
             places[j] = tables.find_after(keys, index, start, order, presence_key(indices[j], values[j]), places[j])
+
+
+@inlined
+def request_present(forest: Forest, leaf: int, example: Example) -> None:
+    """Request the cells that `find_present` will look into first."""
+    indices, values = example.indices, example.values
+    start, order = forest.leaf[leaf, layout.PRESENCE_START], forest.leaf[leaf, layout.PRESENCE_ORDER] - 1
+    if order >= 0:
+        for j in range(example.others, len(indices)):
+            prefetch(forest.presence.cells, 2 * start + tables.first_cell(presence_key(indices[j], values[j]), order))
 
 
 @inlined

@@ -106,6 +106,6 @@ def _enlarged(old: Frozen, forest: HoeffdingForest, n_splits: int) -> Frozen:
         return old
     doubled = (have if have >= want else max(LEAST_ROOM, 2 * want) for have, want in zip(room, wanted, strict=True))
     new = _empty(*whole, *doubled)._replace(order=old.order)
-    for larger, smaller in zip(new, old, strict=True):
-        larger[tuple(map(slice, smaller.shape))] = smaller
+    for name, smaller in old._asdict().items():
+        getattr(new, name)[tuple(map(slice, smaller.shape))] = smaller
     return new

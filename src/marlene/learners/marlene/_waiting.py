@@ -55,9 +55,11 @@ class WaitingRows:
         """Return the rows that wait as the kernel takes them, in the precision of the records."""
         first, count = self._first(heard), (int(heard.steps[0]) + 1) // 2
         unknown = np.full((count, max(labels.shape[1] for labels in self._labels)), UNKNOWN, np.int8)
-        labels = (known[first : first + count] if len(known) else unknown for known in self._labels)
-        said = (array[:count].astype(precision, copy=False) for array in (heard.before, heard.after, heard.active))
-        return Waiting(*said, *labels, heard.counts, self._done)
+        assumed, truth, condition = (known[first : first + count] if len(known) else unknown for known in self._labels)
+        before, after, active = (
+            said[:count].astype(precision, copy=False) for said in (heard.before, heard.after, heard.active)
+        )
+        return Waiting(before, after, active, assumed, truth, condition, heard.counts, self._done)
 
     def forget(self, heard: Heard) -> None:
         """Take note that all tasks have made all steps; a row without judgement stays."""
