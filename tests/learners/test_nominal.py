@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from marlene import Marlene
 from marlene._common.errors import MarleneError
 from marlene.evaluation import prequential
-from marlene.kernels.rows import Rows
 from marlene.learners import METHODS, create
-from marlene.learners.input._rows import as_csr
+from marlene.learners.input._rows import rows_of_matrix
 from marlene.learners.input._values import DECISIVE, codes_of, recoded
 from marlene.streams import Feature, Stream, from_frame, load
 
@@ -259,5 +258,4 @@ def test_other_codes_for_the_same_values(data):
 
 
 def as_rows(X):
-    matrix = as_csr(X)
-    return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64))
+    return rows_of_matrix(X)[0]

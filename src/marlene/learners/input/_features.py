@@ -15,7 +15,7 @@ from marlene.learners.input._encoded import guessed_kind, make_encoder
 from marlene.learners.input._examples import as_example, flat, is_missing, seconds_of_span
 from marlene.learners.input._frames import columns_of_frame, is_frame
 from marlene.learners.input._known import ABSENT, KnownFeatures
-from marlene.learners.input._rows import arranged, as_csr
+from marlene.learners.input._rows import arranged, rows_of_matrix, without_columns
 from marlene.learners.input._values import Declared, recoded
 
 if TYPE_CHECKING:
@@ -185,21 +185,19 @@ class FeatureSpace(KnownFeatures):
         then new features.
         """
         additions = Additions(learning)
-        matrix = as_csr(X)
-        n_columns = matrix.shape[1]
+        rows, n_columns = rows_of_matrix(X)
         layout = self.layouts.get(stream)
         expected = len(self) if layout is None else len(layout)
         if n_columns < expected or (n_columns > expected and (layout is not None or self._has_names())):
             raise MarleneError(f"X has {n_columns} columns, but {expected} features are known")
         if layout is not None:
-            matrix = arranged(matrix, layout, len(self))
+            rows = arranged(rows, layout)
         elif not learning:
-            matrix = matrix[:, :expected]
+            rows = without_columns(rows, expected)
         else:
             found = "binary" if getattr(X, "dtype", None) == np.bool_ else "numeric"
             additions.column = {column: column for column in range(expected, n_columns)}
             additions.kinds = [self._wanted_kind(column, found) for column in additions.column]
-        rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64))
         self._check(rows, additions)
         if self._has_nominal or "nominal" in additions.kinds:
             rows = self._coded(rows, self._declared_in(stream), additions)

@@ -19,31 +19,43 @@ if TYPE_CHECKING:
 sp: Any = Later("scipy.sparse")
 
 
-def arranged(matrix: Any, layout: Ints, n_columns: int) -> Any:  # noqa: ANN401 (a CSR array)
+def arranged(rows: Rows, layout: Ints) -> Rows:
     """Move columns to their places in the learner."""
-    if np.array_equal(layout, np.arange(n_columns)):
-        return matrix
-    moved = sp.csr_array((matrix.data, layout[matrix.indices], matrix.indptr), shape=(matrix.shape[0], n_columns))
-    moved.sort_indices()
-    return moved
+    if len(layout) == 0 or (layout[1:] > layout[:-1]).all():
+        return Rows(rows.starts, layout[rows.indices], rows.values)
+    moved = layout[rows.indices]
+    order = np.lexsort((moved, np.repeat(np.arange(len(rows.starts) - 1), np.diff(rows.starts))))
+    return Rows(rows.starts, moved[order], rows.values[order])
 
 
-def as_csr(X: Any) -> Any:  # noqa: ANN401 (array-like)
-    """Return a CSR copy without explicit zeros and with sorted column numbers."""
+def rows_of_matrix(X: Any) -> tuple[Rows, int]:  # noqa: ANN401 (array-like)
+    """Return a copy of a matrix as rows, without zeros and with sorted column numbers, and the number of columns."""
     if np.iscomplexobj(X):
         raise MarleneError("X holds complex numbers")
-    if sp.issparse(X) and X.ndim == 2:
+    if not isinstance(X, np.ndarray) and sp.issparse(X) and X.ndim == 2:
         matrix = sp.csr_array(X, dtype=np.float64, copy=True)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
-        return matrix
+        return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data), matrix.shape[1]
     try:
-        dense = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MarleneError(f"X holds something that is not a number ({error})") from error
     if dense.ndim != 2:
         raise MarleneError(f"X has {dense.ndim} dimensions, expected 2")
-    return sp.csr_array(dense)
+    stored = dense != 0
+    starts = np.zeros(len(dense) + 1, np.int64)
+    np.cumsum(np.count_nonzero(stored, axis=1), out=starts[1:])
+    return Rows(starts, stored.nonzero()[1], dense[stored]), dense.shape[1]
+
+
+def without_columns(rows: Rows, first: int) -> Rows:
+    """Return rows without the columns from `first` on."""
+    known = rows.indices < first
+    if known.all():
+        return rows
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(known)])[rows.starts]
+    return Rows(starts, rows.indices[known], rows.values[known])
 
 
 def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
