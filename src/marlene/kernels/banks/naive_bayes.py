@@ -305,7 +305,8 @@ def _refresh_absent(bank: Bayes, settings: BayesSettings, scales: Scales, y: int
     )  # either may have room to spare
     present = bank.present[:inputs, y, h]
     for slot in range(inputs):
-        product *= 1.0 - present[slot] * part  # exactly 1 for an input never seen, so that spare room changes no bit
+        absent = (n - present[slot] + a) * part
+        product *= absent if present[slot] > 0.0 else 1.0  # so that spare room changes no bit
         if product < SMALLEST_PRODUCT:
             total += log_of(product)
             product = 1.0
