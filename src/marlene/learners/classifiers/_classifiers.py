@@ -145,6 +145,7 @@ class ForestClassifiers(Classifiers):
             status = advance_forest(table, voters.used, batch, expected)
             if status != kernels.GROW:
                 return int(status)
+            self._scenes = []
             self.forest.grow(*work.shortage.tolist())
 
     def _table(self, *parts: Any) -> Ints:  # noqa: ANN401 (those of a `Scene`)
@@ -158,7 +159,9 @@ class ForestClassifiers(Classifiers):
             self._space = sizes, new_space(*sizes)
         scene = Scene(Trees(forest, self.forest.parameters, frozen, self._space[1]), *parts)
         table = table_of(scene)
-        self._scenes = [((forest, frozen, *parts, self._space[1]), table), *self._scenes[: SCENES - 1]]
+        # Tables of arrays that were replaced would keep these in memory.
+        current = [known for known in self._scenes if known[0][0] is forest and known[0][1] is frozen]
+        self._scenes = [((forest, frozen, *parts, self._space[1]), table), *current[: SCENES - 1]]
         return table
 
     def freeze(self, classifier: int) -> None:
