@@ -89,7 +89,7 @@ def smallest_order(count):
 
 
 def new_tables():
-    return empty_table(1 << 13, N_CLASSES, N_COLUMNS), np.zeros((N_TABLES, 3), np.int64)
+    return empty_table(1 << 13, N_CLASSES, N_COLUMNS, 0), np.zeros((N_TABLES, 3), np.int64)
 
 
 def check(table, rows, model):

@@ -166,3 +166,20 @@ def test_addresses():
     with pytest.raises(MarleneError, match="cannot listen"):
         Web("127.0.0.1", int(first.address.rpartition(":")[2]), lambda: (True, True), lambda: (b"", ""))
     first._socket.close()
+
+
+@pytest.mark.parametrize("most", [1, 8, 50, 99])
+def test_all_that_is_in_the_journal_is_taken_again(tmp_path, most):
+    journal = Journal(str(tmp_path / "journal"))
+    assert list(journal.open(None)) == []
+    written = journal.write([f'{{"id": {i}}}'.encode() for i in range(50)])
+    journal.close()
+    transport = Http(Journal(str(tmp_path / "journal")), Outlets({}))
+    transport.open({})
+    taken = []
+    while not transport.ready:
+        lot = transport.poll(0.0, most)
+        assert len(lot) <= most
+        taken += lot
+    transport.close()
+    assert taken == written

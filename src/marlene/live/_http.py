@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import json
 import threading
 from typing import TYPE_CHECKING, Any
@@ -77,7 +78,7 @@ class Http:
     def poll(self, seconds: float, most: int) -> Sequence[Record] | None:
         """Return the next messages of the journal, then of one of the queues."""
         if self._replay is not None:
-            records = [record for record, _ in zip(self._replay, range(most), strict=False)]
+            records = list(itertools.islice(self._replay, most))
             if records:
                 return records
             self._replay, self.ready = None, True
