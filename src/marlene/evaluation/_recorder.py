@@ -82,7 +82,8 @@ class Recorder:
             hits = (truth == value) & (pred == said)
             self._counts[begun[0] : begun[1], :, outcome] += np.add.reduceat(hits, starts, axis=0, dtype=np.int64)
         present = (truth[:, : len(self._together)] == 1).astype(np.float32)
-        self._together += present.T @ present
+        # Not a matrix product: threads of the BLAS would spin for longer than all of this takes.
+        self._together += np.einsum("ni,nj->ij", present, present)
         self._keep_worst(first, truth, pred, proba, example)
 
     def _keep_worst(
@@ -140,11 +141,10 @@ class Recorder:
         place = {label: column for column, label in enumerate(labels)}
         rows = []
         for label, shares in tell().items():
-            ordered = sorted(shares.items(), key=lambda item: (-item[1], str(item[0])))[:GIVERS]
-            for (stream, giver), share in ordered:
-                if share >= LEAST_SHARE and label in place:
-                    number = self._givers.setdefault((stream, str(giver)), len(self._givers))
-                    rows.append([place[label], number, share])
+            large = [item for item in shares.items() if item[1] >= LEAST_SHARE] if label in place else []
+            for (stream, giver), share in sorted(large, key=lambda item: (-item[1], str(item[0])))[:GIVERS]:
+                number = self._givers.setdefault((stream, str(giver)), len(self._givers))
+                rows.append([place[label], number, share])
         return np.array(rows, np.float64).reshape(-1, 3)
 
     def history(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Codes, Floats, Ints, Labels
     from marlene.kernels.ensemble.state import Members, Tasks
     from marlene.kernels.rows import Rows
+    from marlene.learners.marlene._givers import Source
 
 NO_PROBABILITIES = np.zeros((0, 0))
 NO_DETECTORS = DDMOCIBank()
@@ -163,6 +164,19 @@ class Ensemble(Roster):
         total = weights[active].sum()
         own = weights[active[self.owners()[active] == task]].sum()
         return float((total - own) / total) if total > 0 else 0.0
+
+    def shares_of_givers(self) -> tuple[list[Source], Floats]:
+        """Return the streams and labels that members were trained on, and their shares in the weight on each task."""
+        places: dict[Source, int] = {}
+        active = self.active
+        origins = [origin for h in active.tolist() if (origin := self.origins[h]) is not None]
+        giver = np.array([places.setdefault((o.stream, o.label), len(places)) for o in origins], np.int64)
+        weights = self.judged()[:, 0][:, active]
+        sums = np.zeros((len(places), len(weights)))
+        np.add.at(sums, giver, weights.T)
+        total = weights.sum(axis=1)
+        shares: Floats = np.divide(sums, total, where=total > 0, out=np.zeros_like(sums)).T
+        return [*places], shares
 
     def explain(self, task: int) -> list[dict[str, Any]]:
         """Return which sub-classifiers carry the vote on a target task, the heaviest first."""

@@ -13,7 +13,6 @@ from marlene._common.states import arrays_under, with_prefix
 from marlene.drift import make_bank
 from marlene.kernels.ensemble.performance import NAMES
 from marlene.learners._saved import SavedLearner
-from marlene.learners.marlene._givers import shares_by_giver
 from marlene.learners.marlene._plain import ExampleDesk
 from marlene.learners.marlene._roster import EnsembleSettings
 from marlene.learners.marlene._state import ensemble_state, restore_ensemble
@@ -193,7 +192,11 @@ class EnsembleLearner(SavedLearner):
 
     def transfer_matrix(self) -> dict[Hashable, dict[Source, float]]:
         """Return for every target label the share of its weight that each (stream, label) has."""
-        return {label: shares_by_giver(self.explain(label, most=0)) for label in self._labels(None)}
+        givers, shares = self._ensemble.shares_of_givers()
+        return {
+            label: dict(zip(givers, row, strict=True))
+            for label, row in zip(self._labels(None), shares.tolist(), strict=True)
+        }
 
     def concepts(self, stream: str | None = None) -> dict[Hashable, list[int]]:
         """Return for every label of a stream the numbers of the examples at which it drifted."""
