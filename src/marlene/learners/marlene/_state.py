@@ -69,6 +69,8 @@ def restore_ensemble(
     ensemble.free = [h for h in range(len(origins)) if not origins[h]]
     ensemble.members, ensemble.records = members, records
     ensemble.clock = restored_count(header["clock"], "the clock")
+    # The weight of an example follows from these numbers. In an ensemble of pairs every row appears twice.
+    require((members.offered <= 2 * ensemble.clock).all(), "the numbers of examples")
     for h in taken:
         if not members.learns[h]:
             ensemble.classifiers.freeze(int(members.classifier[h]))
