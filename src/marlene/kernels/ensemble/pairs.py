@@ -83,56 +83,73 @@ class PairTasks(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """One task during a sweep: its columns, its own members if only they vote, and where its votes go."""
+    """One task during a sweep.
+
+    Attributes
+    ----------
+    label, given
+        The columns of its label and of its given label.
+    alone, chosen
+        Whether only its own members vote, and these.
+    both
+        Whether the votes for both values of the given label are wanted.
+    votes
+        Where the votes go.
+    """
 
     label: int
     given: int
+    alone: bool
     chosen: Ints
+    both: bool
     votes: Floats
 
 
 class _Space(NamedTuple):
-    """Work space of a sweep: numbers for each member, and copies of the votes of a task's own members."""
+    """Work space of a sweep.
+
+    Attributes
+    ----------
+    scratch
+        For each member its corrected votes for and against after training, a number for sums, and its corrected and
+        weighted votes for and against before training.
+    before, after, active
+        Copies of what a task's own members said, if only they vote: as for `Waiting`, of one example.
+    """
 
     scratch: Reals
-    few: Reals
+    before: Reals
+    after: Reals
+    active: Reals
 
 
 @subkernel
-def _note_values(records: Reals, out: Reals, stop: int) -> None:
-    """Write the predictive values of a task's records, which serve both votes and the judgement, and its weights."""
+def _speak(records: Reals, before: Votes, after: Votes, out: Reals, stop: int) -> None:
+    """Write what all members say of an example before training, corrected and weighted, and after it, corrected.
+
+    Both follow from the same records, which change when the example is judged.
+    """
     one = records.dtype.type(1)
     tp, fp, tn, fn = records[TP], records[FP], records[TN], records[FN]
     correct, wrong = records[CORRECT], records[WRONG]
-    ppv, not_ppv, npv, not_npv, alpha = out[0], out[1], out[2], out[3], out[4]
+    positive, negative = before.positive, before.negative
+    positive_after, negative_after = after.positive, after.negative
+    for_it, against, weighted_for, weighted_against = out[0], out[1], out[3], out[4]
     for h in range(stop):
-        ppv[h], not_ppv[h], npv[h], not_npv[h] = predictive_values(tp[h], fp[h], tn[h], fn[h], one)
-        alpha[h] = weight(correct[h], wrong[h], one)
+        values = predictive_values(tp[h], fp[h], tn[h], fn[h], one)
+        alpha = weight(correct[h], wrong[h], one)
+        yes, no = corrected(positive[h], negative[h], values)
+        weighted_for[h], weighted_against[h] = yes * alpha, no * alpha
+        for_it[h], against[h] = corrected(positive_after[h], negative_after[h], values)
 
 
-@subkernel
-def _vote(values: Reals, votes: Votes, scratch: Reals, stop: int, out: Reals) -> None:
-    """Write P(0) and P(1), both 0 without evidence."""
-    positive, negative = votes.positive, votes.negative
-    ppv, not_ppv, npv, not_npv, alpha = values[0], values[1], values[2], values[3], values[4]
-    for_it, against = scratch[0], scratch[1]
-    for h in range(stop):
-        yes, no = corrected(positive[h], negative[h], (ppv[h], not_ppv[h], npv[h], not_npv[h]))
-        for_it[h], against[h] = yes * alpha[h], no * alpha[h]
-    sum_for, sum_against = lane_sum(for_it, stop, scratch[2]), lane_sum(against, stop, scratch[2])
+@inlined
+def _count(scratch: Reals, stop: int, out: Reals) -> None:
+    """Write P(0) and P(1) that follow from the weighted votes, both 0 without evidence."""
+    sum_for, sum_against = lane_sum(scratch[3], stop, scratch[2]), lane_sum(scratch[4], stop, scratch[2])
     total = sum_for + sum_against
     out[0] = sum_against / total if total > 0.0 else 0.0
     out[1] = sum_for / total if total > 0.0 else 0.0
-
-
-@subkernel
-def _judge(records: Reals, values: Reals, votes: Votes, truth: int, scratch: Reals, stop: int) -> None:
-    positive, negative = votes.positive, votes.negative
-    ppv, not_ppv, npv, not_npv = values[0], values[1], values[2], values[3]
-    for_it, against = scratch[0], scratch[1]
-    for h in range(stop):
-        for_it[h], against[h] = corrected(positive[h], negative[h], (ppv[h], not_ppv[h], npv[h], not_npv[h]))
-    judge_votes(records, votes, scratch, truth, stop)
 
 
 @inlined
@@ -152,36 +169,39 @@ def _return(numbers: Reals, chosen: Ints, out: Reals) -> None:
 
 
 @inlined
-def _votes_on(waiting: Waiting, row: int, judging: int, task: _Task, space: _Space) -> tuple[Reals, Reals, int]:
-    """Return what the voters of a task said, who of them is active, and how many places they take."""
-    said, active = (waiting.after if judging else waiting.before)[row], waiting.active[row]
-    if space.few.shape[2] == 0:
-        return said, active, in_lanes(waiting.counts[row, judging])
+def _heard_of(waiting: Waiting, row: int, task: _Task, space: _Space) -> tuple[Reals, Reals, Reals]:
+    """Return what the voters of a task said before and after training, and who of them is active."""
+    if not task.alone:
+        return waiting.before[row], waiting.after[row], waiting.active[row]
     for side in range(2):
-        _collect(said[side], task.chosen, space.few[side])
-    _collect(waiting.active[row : row + 1], task.chosen, space.few[2])
-    return space.few[:2], space.few[2, 0], in_lanes(len(task.chosen))
+        _collect(waiting.before[row, side], task.chosen, space.before[side])
+        _collect(waiting.after[row, side], task.chosen, space.after[side])
+    _collect(waiting.active[row : row + 1], task.chosen, space.active)
+    return space.before, space.after, space.active[0]
 
 
 @subkernel
-def _one_step(records: Reals, waiting: Waiting, step: int, task: _Task, both: bool, noted: bool, space: _Space) -> bool:
-    """Vote on an example (step 2 row) or judge it (step 2 row + 1); return whether the noted values still hold."""
-    row, judging = step // 2, step % 2
-    value = waiting.condition[row, task.given] if judging else waiting.assumed[row, task.given]
+def _one_row(records: Reals, waiting: Waiting, row: int, done: int, steps: int, task: _Task, space: _Space) -> None:
+    """Vote on an example and judge it, whichever of these steps is not done and to be made."""
+    assumed, condition = waiting.assumed[row, task.given], waiting.condition[row, task.given]
     truth = waiting.truth[row, task.label]
-    if value < 0 or (judging and truth < 0):
-        return noted
-    scratch, values = space.scratch, space.scratch[3:8]
-    if not noted:
-        _note_values(records, values, scratch.shape[1])
-    said, active, stop = _votes_on(waiting, row, judging, task, space)
+    voting = done <= 2 * row and assumed >= 0
+    judging = steps > 2 * row + 1 and condition >= 0 and truth >= 0
+    if not voting and not judging:
+        return
+    before, after, active = _heard_of(waiting, row, task, space)
+    first, last = waiting.counts[row, 0], waiting.counts[row, 1]
+    if task.alone:
+        first, last = len(task.chosen), len(task.chosen)
+    given, scratch = max(condition, 0), space.scratch
+    judged = Votes(after[0, given], after[1, given], active)
+    for value in range(2):
+        if task.both or value == max(assumed, 0):
+            _speak(records, Votes(before[0, value], before[1, value], active), judged, scratch, in_lanes(last))
+            if voting:
+                _count(scratch, in_lanes(first), task.votes[row, value])
     if judging:
-        _judge(records, values, Votes(said[0, value], said[1, value], active), truth, scratch, stop)
-        return False
-    for v in range(2):
-        if both or v == value:
-            _vote(values, Votes(said[0, v], said[1, v], active), scratch, stop, task.votes[row, v])
-    return True
+        judge_votes(records, judged, scratch, truth, in_lanes(last))
 
 
 @kernel
@@ -203,18 +223,23 @@ def sweep(
     """
     stop = in_lanes(tasks.most)
     alone = len(tasks.starts) > 0
-    few_records = np.empty((COLUMNS, stop if alone else 0), records.dtype)
-    space = _Space(np.empty((8, stop), records.dtype), np.empty((3, 2, stop if alone else 0), records.dtype))
+    few = stop if alone else 0
+    few_records, said = np.empty((COLUMNS, few), records.dtype), (2, 2, few)
+    space = _Space(
+        np.empty((5, stop), records.dtype),
+        np.empty(said, records.dtype),
+        np.empty(said, records.dtype),
+        np.empty((1, few), records.dtype),
+    )
     for t in range(first, last):
         table, chosen = records[0 if alone else t], tasks.own[:0]
         if alone:
             chosen = tasks.own[tasks.starts[t] : tasks.starts[t + 1]]
             _collect(table, chosen, few_records)
             table = few_records
-        task = _Task(tasks.label[t], tasks.given[t], chosen, votes[:, t])
-        noted = False
-        for step in range(waiting.done[t], steps):
-            noted = _one_step(table, waiting, step, task, both, noted, space)
+        task = _Task(tasks.label[t], tasks.given[t], alone, chosen, both, votes[:, t])
+        for row in range(waiting.done[t] // 2, (steps + 1) // 2):
+            _one_row(table, waiting, row, waiting.done[t], steps, task, space)
         waiting.done[t] = steps
         if alone:
             _return(few_records, chosen, records[0])

@@ -103,7 +103,7 @@ class SplitTest(NamedTuple):
     value: float
 
 
-def empty_table(capacity: int, n_classes: int, columns: int, planes: int) -> Arena:
+def empty_table(capacity: int, n_classes: int, columns: int, planes: int = 0) -> Arena:
     """Return an arena of `capacity` unused entries."""
     return Arena(
         key=np.zeros(capacity, np.int64),
@@ -134,7 +134,7 @@ def empty_forest(kind: Ints, n_classes: int, inherit: bool = False) -> Forest:
         leaf_link=np.zeros(leaves, np.int64),
         leaf_free=np.zeros(ORDERS, np.int64),
         leaf_top=np.zeros(1, np.int64),
-        presence=empty_table(64, n_classes, 1, 0),
+        presence=empty_table(64, n_classes, 1),
         numeric=empty_table(64, n_classes, 0, NUMERIC_COLUMNS),
         inherit=inherit,
         **feature_fields(kind),
