@@ -329,3 +329,17 @@ def test_killed_again_and_again(tmp_path, how):
     assert int((tmp_path / "killed.txt").read_text()) >= 3
     expected = prequential(killed.model(), killed.stream())
     assert_same(PrequentialResult.load(tmp_path / "result"), expected)
+
+
+def test_a_second_run_on_the_same_file_is_refused(tmp_path):
+    path, stream, refused = tmp_path / "run.npz", drifting(), []
+
+    def run_again(_progress):
+        with pytest.raises(MarleneError) as caught:
+            prequential(model(), stream, checkpoint=path)
+        refused.append(str(caught.value))
+
+    prequential(model(), stream, checkpoint=path, callbacks=[run_again])
+    assert set(refused) == {f"{path}: another run is using this file"}
+    assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
+    assert prequential(model(), stream, checkpoint=path).examples == 300

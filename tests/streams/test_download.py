@@ -72,6 +72,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def get_to_ftp(self):
         self.answer(b"", length=0, status=302, Location="ftp://127.0.0.1/whole")
 
+    def get_to_another(self):
+        self.answer(b"", length=0, status=302, Location="http://127.0.0.1:1/whole")
+
     def get_circle(self):
         self.answer(b"", length=0, status=302, Location="/circle")
 
@@ -156,7 +159,8 @@ def test_an_interrupted_download_leaves_nothing(server, target):
         ("long", f"more than the {len(BODY)} bytes"),
         ("missing", "the server answered 404 Not Found"),
         ("to-disk", "file:///etc/hostname"),
-        ("to-ftp", "unknown url type: ftp"),
+        ("to-ftp", "it leads to another server, ftp://127.0.0.1"),
+        ("to-another", "it leads to another server, http://127.0.0.1:1"),
         ("circle", "the server answered 302"),
         ("silent", "the server does not answer"),
         ("stalling", "the server does not answer"),
@@ -187,9 +191,11 @@ def test_nobody_listens(target):
         fetch(f"http://127.0.0.1:{port}/", target)
 
 
-@pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://127.0.0.1/x", "data:text/plain,x", "mail.arff", ""])
+@pytest.mark.parametrize(
+    "url", ["file:///etc/hostname", "ftp://127.0.0.1/x", "data:text/plain,x", "mail.arff", "", "http://example.org/x"]
+)
 def test_other_schemes_are_refused(target, url):
-    with pytest.raises(MarleneError, match="only http and https"):
+    with pytest.raises(MarleneError, match="only https"):
         fetch(url, target)
 
 

@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias
 
+from marlene._common.errors import MarleneError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -59,6 +61,54 @@ def _mode_of(target: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def take_lock(file: int) -> bool:
+    """Take the lock of an open file; return False if another process has it. It ends with the process."""
+    try:
+        import fcntl  # noqa: PLC0415 (not on every system)
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def used_alone(path: AnyPath) -> Iterator[None]:
+    """Keep others from writing a file: a second user, in this process or another one, is refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "run.npz"
+    >>> with used_alone(target), used_alone(target):
+    ...     pass
+    Traceback (most recent call last):
+        ...
+    marlene._common.errors.MarleneError: .../run.npz: another run is using this file
+    """
+    target = Path(path).resolve()
+    lock = target.with_name(f".{target.name[:32]}.lock")
+    while True:
+        try:
+            file = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise MarleneError(f"{path}: {error.strerror}") from error
+        if not take_lock(file):
+            os.close(file)
+            raise MarleneError(f"{path}: another run is using this file")
+        with contextlib.suppress(FileNotFoundError):
+            if lock.stat().st_ino == os.fstat(file).st_ino:
+                break
+        os.close(file)  # the user before removed it just now
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(file)
 
 
 def user_cache(*parts: str) -> Path:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
+from marlene._common.files import used_alone
 from marlene._common.resources import memory_mb
 from marlene.evaluation._checkpoint import Checkpoint
 from marlene.evaluation._delays import NEVER, Delays, as_delays
@@ -127,15 +129,16 @@ def prequential(
     if checkpoint is not None:
         noted |= {"delay": arrival.digest} if isinstance(arrival, Delays) else {}
         saved = Checkpoint(checkpoint, every, model, run, sources, settings | noted)
-    load_kernels(model)
-    base = memory_mb()
-    run.begin()
-    try:
-        if saved is None or not saved.resume():
-            _prepare(model, stream, sources)
-        stopped = _go_through(run, callbacks, saved)
-    except KeyboardInterrupt:
-        stopped = "interrupted"
+    with contextlib.nullcontext() if saved is None else used_alone(saved.path):
+        load_kernels(model)
+        base = memory_mb()
+        run.begin()
+        try:
+            if saved is None or not saved.resume():
+                _prepare(model, stream, sources)
+            stopped = _go_through(run, callbacks, saved)
+        except KeyboardInterrupt:
+            stopped = "interrupted"
     run.score()
     tell_counts: Any = getattr(model, "counts", None)
     counts = tell_counts() if callable(tell_counts) else {}

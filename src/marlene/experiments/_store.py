@@ -12,7 +12,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
-from marlene._common.files import atomic_write
+from marlene._common.files import atomic_write, take_lock
 from marlene.evaluation._result import dump_json
 
 if TYPE_CHECKING:
@@ -108,14 +108,8 @@ class ResultStore:
     def locked(self) -> Iterator[None]:
         """Hold the lock of the folder: a second grid is refused. The lock ends with the process, however it ends."""
         with (self.folder / "lock").open("wb") as file:
-            try:
-                import fcntl  # noqa: PLC0415 (not on every system)
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except ImportError:
-                pass
-            except OSError as error:
-                raise MarleneError(f"{self.folder}: another grid is running in this folder") from error
+            if not take_lock(file.fileno()):
+                raise MarleneError(f"{self.folder}: another grid is running in this folder")
             yield
 
     def _row(self, key: str) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from river import base
 
+from marlene._common.alone import OneAtATime
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError, quoted
 from marlene._common.html import MOST_ROWS, card, table
@@ -37,7 +38,7 @@ SHARE_FORGOTTEN = 1 / 8
 """The share of `max_features` that is forgotten at once, as it takes time."""
 
 
-class BlockLearner(base.MultiLabelClassifier):
+class BlockLearner(OneAtATime, base.MultiLabelClassifier):
     """A multi-label learner over rows.
 
     A subclass learns and predicts rows. This class makes rows of dictionaries, frames, arrays and sparse matrices, and

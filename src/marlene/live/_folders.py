@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
+from marlene._common.files import take_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ class LocalFolder:
             raise MarleneError(f"{place}: {error.strerror}") from error
         # A process that still writes a checkpoint for a killed worker holds the lock, too.
         deadline = time.monotonic() + PATIENCE
-        while not _locked(self._lock):
+        while not take_lock(self._lock):
             if time.monotonic() > deadline:
                 self.close()
                 raise MarleneError(f"{place}: another worker uses this folder")
@@ -94,19 +95,6 @@ class LocalFolder:
     def close(self) -> None:
         """Give the lock back."""
         os.close(self._lock)
-
-
-def _locked(file: int) -> bool:
-    """Take the lock of a file; return False if another process has it."""
-    try:
-        import fcntl  # noqa: PLC0415 (not on every system)
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 class RemoteFolder:

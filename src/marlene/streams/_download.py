@@ -55,7 +55,7 @@ def download(
     Parameters
     ----------
     url
-        An http or https address. A .bz2 file is decompressed while it is received, unless the target is .bz2 too.
+        An https address; http only for a server on this machine. A redirection is followed only to the same server. A .bz2 file is decompressed while it is received, unless the target is .bz2 too.
     target
         The file to write. It appears only when it is complete and its checksum is right.
     sha256
@@ -72,10 +72,10 @@ def download(
     >>> download("file:///etc/hostname", "copy", "0" * 64, limit=100)
     Traceback (most recent call last):
         ...
-    marlene._common.errors.MarleneError: cannot download file:///etc/hostname: only http and https addresses are followed
+    marlene._common.errors.MarleneError: cannot download file:///etc/hostname: only https addresses are followed
     """  # noqa: E501 (a doctest shows the message on one line)
-    if urlsplit(url).scheme not in {"http", "https"}:
-        raise MarleneError(f"cannot download {url}: only http and https addresses are followed")
+    if not _is_safe(url):
+        raise MarleneError(f"cannot download {url}: only https addresses are followed")
     try:
         Path(target).parent.mkdir(parents=True, exist_ok=True)
         with _open(url, timeout) as response, atomic_write(target) as file:
@@ -85,11 +85,36 @@ def download(
         raise MarleneError(f"cannot download {url}: {' '.join(_reason(error).split())}") from error
 
 
+def _is_safe(url: str) -> bool:
+    """Tell whether nobody on the way can read or change what this address sends."""
+    found = urlsplit(url)
+    return found.scheme == "https" or (found.scheme == "http" and found.hostname in {"127.0.0.1", "::1", "localhost"})
+
+
+class _SameServer(urllib.request.HTTPRedirectHandler):
+    """Follow no redirection to another server, or to a less safe address."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        old, new = urlsplit(req.full_url), urlsplit(newurl)
+        if (new.scheme, new.netloc) != (old.scheme, old.netloc):
+            fp.close()
+            raise MarleneError(f"it leads to another server, {new.scheme}://{new.netloc}")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
 def _open(url: str, timeout: float) -> http.client.HTTPResponse:
     """Open a web address; without handlers for files, FTP and data addresses, no redirect leads there."""
     web, opener = urllib.request, urllib.request.OpenerDirector()
     protocols = (web.ProxyHandler, web.HTTPHandler, web.HTTPSHandler, web.UnknownHandler)
-    answers = (web.HTTPDefaultErrorHandler, web.HTTPErrorProcessor, web.HTTPRedirectHandler)
+    answers = (web.HTTPDefaultErrorHandler, web.HTTPErrorProcessor, _SameServer)
     for handler in (*protocols, *answers):
         opener.add_handler(handler())
     request = web.Request(url, headers={"User-Agent": "marlene"})

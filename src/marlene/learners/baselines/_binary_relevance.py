@@ -6,10 +6,11 @@ from typing import Any
 
 from river import base
 
+from marlene._common.alone import OneAtATime
 from marlene._common.river import classifier_shares
 
 
-class BinaryRelevance(base.Wrapper[base.Classifier], base.MultiLabelClassifier):
+class BinaryRelevance(OneAtATime, base.Wrapper[base.Classifier], base.MultiLabelClassifier):
     """One copy of a River classifier per label. None of them sees the other labels.
 
     Parameters

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from river import base
 
+from marlene._common.alone import OneAtATime
 from marlene._common.errors import MarleneError
 from marlene._common.states import plain, require
 from marlene.learners.input._frames import like_input
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
 
 
-class Majority(base.MultiLabelClassifier):
+class Majority(OneAtATime, base.MultiLabelClassifier):
     """Predict for every label its most frequent value so far; 0 for a tie or without evidence.
 
     Every other learner should be better. Its G-Mean is 0 for each label whose minority class it never predicts.
