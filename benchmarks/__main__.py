@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import arff, compilation, forest, growth, learners, live, memory, reading, scaling, singly, vowpal
+from benchmarks import arff, compilation, forest, growth, learners, life, live, memory, reading, scaling, singly, vowpal
 from benchmarks._record import as_json, compare, record_beside
 from benchmarks._report import README, heading, summary, surroundings
 
@@ -16,6 +16,7 @@ BENCHMARKS = {
     "forest": forest,
     "scaling": scaling,
     "growth": growth,
+    "life": life,
     "learners": learners,
     "singly": singly,
     "vowpal": vowpal,

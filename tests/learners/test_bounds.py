@@ -1,6 +1,7 @@
 """Bounds of learners: how many labels and features they know, and which features are forgotten."""
 
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -182,3 +183,28 @@ def test_frames_bring_what_finds_room():
     frame = pd.DataFrame({name: [1.0, 2.0] for name in "abcde"})
     model.learn_many(frame, pd.DataFrame({"one": [0, 1]}))
     assert known(model) == ["a", "b", "c"]
+
+
+def test_labels_of_all_streams_count():
+    model = Marlene(max_labels=3)
+    model.learn_one({"a": 1}, {"one": True, "two": False})
+    model.learn_one({"a": 1}, {"one": True}, stream="archive")
+    for stream in (None, "archive", "another"):
+        with pytest.raises(MarleneError, match=r"^more than 3 labels: no more are taken$"):
+            model.learn_one({"a": 1}, {"three": True}, stream=stream)
+    model.learn_one({"a": 2}, {"one": False, "two": True})
+
+
+def test_growth_without_a_limit_is_told_once(learner, monkeypatch):
+    monkeypatch.setattr("marlene.learners._growth.MANY", {"features": 20, "labels": 2, "models": 1})
+    rng, model, bounded = random.Random(3), learner(), learner(max_features=30, max_labels=4)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for number in range(20):
+            x, y = news(rng, number)
+            model.learn_one(x, y | {"third": number % 2})
+            bounded.learn_one(x, y | {"third": number % 2})
+    said = [str(each.message) for each in told]
+    assert said.count("more than 20 features: memory grows with them; max_features= bounds it") == 1
+    assert said.count("more than 2 labels: memory grows with them; max_labels= bounds it") == 1
+    assert all(each.filename == __file__ for each in told if "grows" in str(each.message))

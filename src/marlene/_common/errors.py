@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 
 LONGEST_WORD, LONGEST = 300, 2000
 """How many characters of a word, and of a whole message, are shown."""
@@ -61,3 +63,11 @@ class MarleneError(ValueError):
 
 class MissingExtraError(MarleneError, ImportError):
     """An optional package is needed and not installed."""
+
+
+def warn_user(said: str) -> None:
+    """Warn of something that happened to a caller of this package: the warning names the caller's line."""
+    level, frame = 2, sys._getframe(1)  # noqa: SLF001 (what `warnings` does)
+    while frame.f_back is not None and str(frame.f_back.f_globals.get("__name__")).partition(".")[0] == "marlene":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(said, UserWarning, stacklevel=level + 1)

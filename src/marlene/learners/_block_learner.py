@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,8 +11,9 @@ from river import base
 
 from marlene._common.alone import OneAtATime
 from marlene._common.checks import one_of, whole_number
-from marlene._common.errors import MarleneError, quoted
+from marlene._common.errors import MarleneError, quoted, warn_user
 from marlene._common.html import MOST_ROWS, card, table
+from marlene.learners._growth import Growth
 from marlene.learners.input._examples import as_example, flat
 from marlene.learners.input._features import FeatureSpace
 from marlene.learners.input._frames import like_input
@@ -64,10 +64,15 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
                 whole_number(getattr(self, name), name, low=1)
         self._space = FeatureSpace(self.features)
         self._never_false = NeverFalse()
+        self._growth = Growth()
 
     @abstractmethod
     def _labels(self, stream: str | None) -> list[Hashable]:
         """Return the known labels of a stream; a learner without transfer refuses sources."""
+
+    def _count_labels(self) -> int:
+        """Return how many labels are known, of all streams."""
+        return len(self._labels(None))
 
     @abstractmethod
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
@@ -176,7 +181,7 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
         if self._lacks_room(additions):
             rows, additions = self._with_room(additions, lambda room: self._space.rows_of_dicts([x], True, room))
         self._admit(stream, additions, labels)
-        self._never_false.see(stream, labels, truth, stacklevel=2)
+        self._never_false.see(stream, labels, truth)
         self._learn_weighted(stream, rows, truth, weights)
 
     def predict_proba_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, dict[bool, float]]:  # noqa: ANN401
@@ -288,8 +293,10 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
         self._count_features(rows)
 
     def _refuse_labels(self, labels: Collection[Hashable], known: Collection[Hashable]) -> None:
-        """Refuse new labels if there would be too many."""
-        if self.max_labels is not None and len(labels) > max(self.max_labels, len(known)):
+        """Refuse new labels of a stream if there would be too many in all."""
+        if self.max_labels is None or len(labels) <= len(known):
+            return
+        if self._count_labels() - len(known) + len(labels) > self.max_labels:
             raise MarleneError(f"more than {self.max_labels} labels: no more are taken")
 
     def _refuse_features(self, count: int) -> None:
@@ -326,7 +333,7 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
         known = self._labels(stream)
         rows, additions = self._space.rows(X, stream, learning=True)
         if hasattr(X, "columns") and not known:
-            self._warn_of_strangers(X.columns, stream, stacklevel=5)
+            self._warn_of_strangers(X.columns, stream)
         labels, truth = labels_of_block(known, Y, self.absent)
         if len(truth) != len(rows.starts) - 1:
             raise MarleneError(f"X has {len(rows.starts) - 1} rows, but Y has {len(truth)}")
@@ -336,22 +343,24 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
             if not hasattr(X, "columns"):
                 self._refuse_features(self._space.size() + len(additions))
             rows, additions = self._with_room(additions, lambda room: self._space.rows(X, stream, True, room))
-        self._admit(stream, additions, labels, stacklevel=4)
-        self._never_false.see(stream, labels, truth, stacklevel=3)
+        self._admit(stream, additions, labels)
+        self._never_false.see(stream, labels, truth)
         return rows, truth, weights
 
-    def _warn_of_strangers(self, names: Iterable[Hashable], stream: str | None, stacklevel: int = 4) -> None:
+    def _warn_of_strangers(self, names: Iterable[Hashable], stream: str | None) -> None:
         names = list(names)
         if names and stream not in self._space.layouts:
-            warn_of_strangers(self._space, names, stream, bool(self._labels(None)), stacklevel)
+            warn_of_strangers(self._space, names, stream, bool(self._labels(None)))
 
-    def _admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable], stacklevel: int = 3) -> None:
+    def _admit(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> None:
         """Add what is new: features, values and labels."""
-        space = self._space
-        if additions or len(labels) > len(self._labels(stream)) or not labels:
+        space, known = self._space, len(self._labels(stream))
+        if additions or len(labels) > known or not labels:
+            self._growth.see("features", space.size() + len(additions), self.max_features)
+            self._growth.see("labels", self._count_labels() + len(labels) - known, self.max_labels)
             self._take_in(stream, additions, labels)
         for said in space.doubts(additions) if additions.doubts else ():
-            warnings.warn(said, UserWarning, stacklevel=stacklevel)
+            warn_user(said)
 
     def _take_in(self, stream: str | None, additions: Additions, labels: Sequence[Hashable]) -> None:
         self._space.add(additions)

@@ -147,7 +147,7 @@ class Blocks:
         """Learn examples of one stream that bring nothing new."""
         rows, truth = _stacked(lessons)
         stream = lessons[0].stream
-        self.learner._never_false.see(stream, self.labels(stream), truth, stacklevel=2)  # noqa: SLF001
+        self.learner._never_false.see(stream, self.labels(stream), truth)  # noqa: SLF001
         weights = np.array([lesson.weight for lesson in lessons])
         self.learner._learn_weighted(stream, rows, truth, weights)  # noqa: SLF001
 
@@ -155,7 +155,7 @@ class Blocks:
         """Predict, then learn, one after the other; return P(label) and the predictions, both before learning."""
         rows, truth = _stacked(lessons)
         probabilities = np.full(truth.shape, 0.5)
-        self.learner._never_false.see(None, self.labels(), truth, stacklevel=2)  # noqa: SLF001
+        self.learner._never_false.see(None, self.labels(), truth)  # noqa: SLF001
         predictions = self.learner._test(rows, truth, probabilities)  # noqa: SLF001
         self.learner._count_features(rows)  # noqa: SLF001
         return _without_gaps(probabilities), predictions

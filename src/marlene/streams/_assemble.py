@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from marlene._common.checks import one_of
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, warn_user
 from marlene.streams._bags import BAG, bag_part, bags_of
 from marlene.streams._columns import ColumnPart, RawTable, part_of
 from marlene.streams._labels import DROPPED, LabelChoice, label_columns, matching_columns
@@ -176,7 +175,7 @@ def say(source: str, parts: Sequence[ColumnPart]) -> None:
     guesses = [part.guess for part in parts if part.guess]
     if guesses:
         said = f"{source}: read {', '.join(guesses)}; kinds= or --kinds says otherwise"
-        warnings.warn(said, UserWarning, stacklevel=2)
+        warn_user(said)
 
 
 def as_matrix_of(parts: Sequence[ColumnPart], rows: int) -> Matrix:

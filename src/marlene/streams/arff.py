@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, warn_user
 from marlene._common.labels import UNKNOWN
 from marlene.streams._arff_header import Attribute, Header, read_header
 from marlene.streams._arff_rows import ArffRows
@@ -148,10 +147,12 @@ def arff_labels(file: Path, header: Header, labels: LabelChoice | None, xml: Pat
     try:
         named = _named_columns(file, names, beside)
     except MarleneError as error:
-        _warn(f"{file}: -C in the relation's name says which columns are labels, because of the other file: {error}")
+        warn_user(
+            f"{file}: -C in the relation's name says which columns are labels, because of the other file: {error}"
+        )
         return counted
     if named != counted:
-        _warn(
+        warn_user(
             f"{file}: {beside.name} names {len(named)} labels, and they are taken; "
             f"-C in the relation's name says {len(counted)} columns, and not the same ones"
         )
@@ -163,10 +164,6 @@ def _named_columns(file: Path, names: Sequence[str], xml: Path) -> list[int]:
     known = set(names)
     chosen = [name if name in known else without_escapes(name) for name in label_names(xml)]
     return label_columns(names, chosen, f"{file} with {xml}")
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=2)
 
 
 def new_rows(source: str, attributes: Sequence[Attribute], labels: Sequence[int]) -> ArffRows:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene._common.errors import MarleneError, quoted
+from marlene._common.errors import MarleneError, quoted, warn_user
 from marlene._common.labels import UNKNOWN, as_labels
 from marlene.learners.input._examples import as_mapping, is_missing
 
@@ -120,7 +119,7 @@ class NeverFalse:
         self._times: dict[str | None, Ints] = {}
         self._open: dict[str | None, int] = {}
 
-    def see(self, stream: str | None, labels: Sequence[Hashable], truth: Labels, stacklevel: int) -> None:
+    def see(self, stream: str | None, labels: Sequence[Hashable], truth: Labels) -> None:
         """Take note of the truth of examples."""
         times = self._times.get(stream, NONE_YET)
         new = len(labels) - len(times)
@@ -135,9 +134,7 @@ class NeverFalse:
         self._open[stream] = int((times != SETTLED).sum())
         if found:
             names = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-            warnings.warn(
+            warn_user(
                 f"label{'s' if len(found) > 1 else ''} {names}: {MANY} examples or more say true, none says false, so "
-                'nothing can be learnt; if absent labels are false, say absent="false"',
-                UserWarning,
-                stacklevel=stacklevel + 1,
+                'nothing can be learnt; if absent labels are false, say absent="false"'
             )

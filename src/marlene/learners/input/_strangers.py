@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
+
+from marlene._common.errors import warn_user
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -11,9 +12,7 @@ if TYPE_CHECKING:
     from marlene.learners.input._features import FeatureSpace
 
 
-def warn_of_strangers(
-    space: FeatureSpace, names: Iterable[Hashable], stream: str | None, begun: bool, stacklevel: int
-) -> None:
+def warn_of_strangers(space: FeatureSpace, names: Iterable[Hashable], stream: str | None, begun: bool) -> None:
     """Warn of sources that have no feature in common with the target, before a stream with these names begins.
 
     `begun`: whether the target has labels already. Streams that were not declared may have all known features.
@@ -31,4 +30,4 @@ def warn_of_strangers(
         strangers = ["the sources have"] if sources and not mine else []
     for who in strangers:
         said = f"{who} no feature in common with the target so far: nothing can be learnt there"
-        warnings.warn(said, UserWarning, stacklevel=stacklevel)
+        warn_user(said)

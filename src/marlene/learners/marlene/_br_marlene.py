@@ -52,7 +52,7 @@ class BRMarlene(EnsembleLearner):
         What a known label is of which an example says nothing (absent, None or NaN): "unknown" or "false". A set or
         list of labels that are true says it of all.
     max_labels
-        The largest number of labels of a stream; an example with a further one is refused.
+        The largest number of labels, of all streams together; an example with a further one is refused.
     max_features
         The largest number of features, counting the values of nominal ones; further ones are left out.
 
@@ -81,6 +81,7 @@ class BRMarlene(EnsembleLearner):
 
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:
         self._ensemble.learn(self._ensemble.streams[stream], rows, truth, probabilities)
+        self._growth.see("models", len(self._ensemble.active), self.max_models)
 
     def _predict(self, rows: Rows, probabilities: Floats) -> None:
         self._ensemble.predict(rows, probabilities)

@@ -72,6 +72,9 @@ class EnsembleLearner(SavedLearner):
         tasks = self._ensembles[0].streams.get(stream)
         return [] if tasks is None else tasks.labels
 
+    def _count_labels(self) -> int:
+        return sum(len(tasks.labels) for tasks in self._ensembles[0].streams.values())
+
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
         widened, kinds = self._space.take_changes()
         for ensemble in self._ensembles:
@@ -96,7 +99,7 @@ class EnsembleLearner(SavedLearner):
         rows = desk.read(x, self._space.column)
         if rows is None:
             return False
-        self._never_false.see(None, desk.labels, desk.truth, stacklevel=3)
+        self._never_false.see(None, desk.labels, desk.truth)
         self._run(None, rows, desk.truth, NO_PROBABILITIES)
         return True
 

@@ -137,6 +137,9 @@ class Marlene(SavedLearner):
         tracker = self._tracker
         return tracker.labels[tracker.names.index(stream)] if stream in tracker.names else []
 
+    def _count_labels(self) -> int:
+        return sum(map(len, self._tracker.labels))
+
     def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:
         self._changes.declare(stream, labels)
 
@@ -187,7 +190,7 @@ class Marlene(SavedLearner):
         desk = self._changes.learnt_plainly(x, y, w) if 0.0 < w <= LARGEST_WEIGHT else None
         if desk is None:
             return False
-        self._never_false.see(None, desk.labels, desk.truth, stacklevel=3)
+        self._never_false.see(None, desk.labels, desk.truth)
         return True
 
     def _decided_plainly(self, x: Any, what: str) -> dict[Hashable, Any] | None:  # noqa: ANN401
@@ -215,7 +218,7 @@ class Marlene(SavedLearner):
         rows, additions = self._space.rows(X, None, learning=True)
         labels, truth = labels_of_block(known, Y, self.absent)
         if not additions and labels == known and self._space.reads_plainly() and len(truth) == len(rows.starts) - 1:
-            self._never_false.see(None, labels, truth[: max(0, len(truth) - delay)], stacklevel=2)
+            self._never_false.see(None, labels, truth[: max(0, len(truth) - delay)])
             block = self._tracker.learn_late(rows, truth, delay)
             return block.probabilities[delay:], block.predictions[delay:]
         probabilities, predictions = np.full(truth.shape, 0.5), np.zeros(truth.shape, np.int8)
