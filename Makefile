@@ -1,27 +1,31 @@
 PYTHON ?= python3
 TEST := .venv-test
 DEMO := .venv-demo
+BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SITE := build/site
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs bench release-check clean
 
 demo: $(DEMO)/ready
-	$(DEMO)/bin/marlene demo
+	$(DEMO)/$(BIN)/marlene demo
 
 test: lint docs
-	$(TEST)/bin/python -m pytest -n 2
+	$(TEST)/$(BIN)/python -m pytest -n 2
 
 lint: $(TEST)/ready
-	$(TEST)/bin/ruff format --check .
-	$(TEST)/bin/ruff check .
-	$(TEST)/bin/mypy
-	$(TEST)/bin/lint-imports
+	$(TEST)/$(BIN)/ruff format --check .
+	$(TEST)/$(BIN)/ruff check .
+	$(TEST)/$(BIN)/mypy
+	$(TEST)/$(BIN)/lint-imports
 
 docs: $(TEST)/ready
-	$(TEST)/bin/python tools/site.py $(SITE)
+	$(TEST)/$(BIN)/python tools/site.py $(SITE)
 
 bench: $(TEST)/ready
-	$(TEST)/bin/python -m benchmarks
+	$(TEST)/$(BIN)/python -m benchmarks
+
+release-check: $(TEST)/ready
+	$(TEST)/$(BIN)/python tools/release.py
 
 clean:
 	rm -rf $(TEST) $(DEMO) .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -13,6 +13,7 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
+import yaml
 
 import marlene
 
@@ -88,6 +89,35 @@ def test_the_metadata_of_the_wheel(wheel):
     assert metadata["Requires-Python"] == ">=3.11"
     assert {"experiments", "distributed", "sklearn", "all", "dev"} <= set(metadata.get_all("Provides-Extra"))
     assert "marlene = marlene.cli:main" in entry_points
+    urls = dict(url.split(", ") for url in metadata.get_all("Project-URL"))
+    assert urls.keys() == {"Source", "Issues", "Changelog", "Documentation"}
+    told = metadata.get_all("Classifier")
+    assert [f"Programming Language :: Python :: 3.{minor}" in told for minor in range(11, 15)] == [True] * 4
+    links = re.findall(r"\]\(([^)]*)\)", metadata.get_payload())
+    assert f"{urls['Source']}/blob/v{marlene.__version__}/docs/streams.md" in links
+    assert f"{urls['Source']}/raw/v{marlene.__version__}/docs/results/figures/transfer.png" in links
+    assert [link for link in links if not link.startswith("https://")] == []
+
+
+def test_the_citation_names_this_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited.keys() >= {"cff-version", "message", "title", "authors", "preferred-citation"}
+    assert cited["version"] == marlene.__version__
+    assert cited["license"] == "BSD-3-Clause"
+    paper = cited["preferred-citation"]
+    assert [author["family-names"] for author in paper["authors"]] == ["Du", "Minku", "Lawlor", "Zhou"]
+    assert re.search(
+        rf"^## {re.escape(marlene.__version__)}\b", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
+    )
+
+
+def test_the_workflow_takes_the_steps_of_the_makefile():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8"))
+    steps = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    assert [step.split()[:2] for step in steps] == [["make", "demo"], ["make", "test"], ["make", "release-check"]]
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {step.split()[1] for step in steps} <= set(targets)
+    assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
 
 
 def test_the_sdist_has_every_file_the_makefile_needs(unpacked_sdist):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BRMarlene", "BRPWMarlene", "BRResampled", "Marlene"]
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (any public name)
