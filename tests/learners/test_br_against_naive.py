@@ -14,8 +14,7 @@ from tests.naive.detectors import NaiveADWIN, NaiveDDM, NaiveDDMOCI
 from tests.naive.hoeffding_tree import NaiveHoeffdingTree
 
 KINDS = [0, 0, 2, 2]
-# Weights are whole numbers: with half a one no attempt to split hangs on the last bit of inherited fractions.
-TREE = {"grace_period": 40.5, "delta": 0.05, "tie_threshold": 0.2}
+TREE = {"grace_period": 40, "delta": 0.05, "tie_threshold": 0.2}
 CLOSE = 1e-9
 
 

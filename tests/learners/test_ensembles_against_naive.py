@@ -24,8 +24,7 @@ from tests.naive.multi_target import NaiveMultiTargetTree
 N, LABELS, MEMBERS, SEED = 160, 4, 3, 5
 KINDS = [0, 0, 0, 0, 2]
 FEATURES = dict(enumerate(["numeric"] * 4 + ["binary"]))
-# No whole grace period: whether a leaf with fractional inherited counts has seen exactly that is up to the last bit.
-TREES = {"grace_period": 20.5, "delta": 0.05}
+TREES = {"grace_period": 20, "delta": 0.05}
 BASE = HoeffdingForest([], **TREES)
 TARGETS = {"grace_period": 20.5, "delta": 0.3}
 TRANSFORMATIONS = {

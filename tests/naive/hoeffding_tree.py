@@ -144,11 +144,11 @@ class Leaf:
 
 
 class NaiveHoeffdingTree:
-    """Hoeffding tree with adaptive naive Bayes leaves, as in MOA except for three deliberate differences.
+    """Hoeffding tree with adaptive naive Bayes leaves, as in MOA except for four deliberate differences.
 
     Items 1 to 12 of the golden README are followed. The differences (spec section 8) are log-space
-    likelihoods, ``variance_floor``, and refusing a split when every merit is -infinity; a floor of 0 and the
-    two imitation switches give MOA's own results.
+    likelihoods, ``variance_floor``, refusing a split when every merit is -infinity, and ``grace_tolerance``;
+    a floor and a tolerance of 0 and the two imitation switches give MOA's own results.
 
     Decisions beyond that list:
 
@@ -188,6 +188,8 @@ class NaiveHoeffdingTree:
         Whether new leaves take over their share of the split leaf's statistics.
     effective_size
         Whether the bound counts (Σw)² / Σw² examples.
+    grace_tolerance
+        A leaf attempts to split if it lacks no more than this of its grace period; MOA has 0.
 
     Attributes
     ----------
@@ -213,6 +215,7 @@ class NaiveHoeffdingTree:
         split_on_all_minus_infinity: bool = False,
         inherit: bool = False,
         effective_size: bool = False,
+        grace_tolerance: float = 1e-6,
     ) -> None:
         self.kinds = list(kinds)
         self.n_classes = n_classes
@@ -228,6 +231,7 @@ class NaiveHoeffdingTree:
         self.split_on_all_minus_infinity = split_on_all_minus_infinity
         self.inherit = inherit
         self.effective_size = effective_size
+        self.grace_tolerance = grace_tolerance
         self.root: Split | Leaf | None = None
         self.n_split = 0
         self.n_leaves = 0
@@ -278,7 +282,7 @@ class NaiveHoeffdingTree:
             leaf = self._add_leaf([], parent, branch)
         leaf.learn(x, y, float(w))
         weight = total(leaf.counts)
-        if self._may_grow(leaf) and weight - leaf.weight_at_last_attempt >= self.grace_period:
+        if self._may_grow(leaf) and weight - leaf.weight_at_last_attempt >= self.grace_period - self.grace_tolerance:
             suggestion = None if leaf.is_pure() else self._choose(leaf, weight)
             leaf.weight_at_last_attempt = weight
             if suggestion is not None:

@@ -45,6 +45,7 @@ def replay_tree(name: str, imitate: bool) -> Replay:
         variance_floor=0.0,
         imitate_underflow=imitate,
         split_on_all_minus_infinity=imitate,
+        grace_tolerance=0.0,
     )
     votes, raw, sizes = [], [], []
     split_steps: list[int] = []

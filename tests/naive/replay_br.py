@@ -159,7 +159,11 @@ def replay_br(name: str, imitate: bool) -> Replay:
 
     def make_tree() -> NaiveHoeffdingTree:
         return QuickTree(
-            kinds=kinds, variance_floor=0.0, imitate_underflow=imitate, split_on_all_minus_infinity=imitate
+            kinds=kinds,
+            variance_floor=0.0,
+            imitate_underflow=imitate,
+            split_on_all_minus_infinity=imitate,
+            grace_tolerance=0.0,
         )
 
     learner = NaiveBRMarlene(make_tree, lambda: NaiveDDMOCI(strict=False), ignore_drift_without_background=imitate)

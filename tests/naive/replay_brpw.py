@@ -43,7 +43,11 @@ def replay_brpw(imitate: bool) -> Replay:
 
     def make_tree(kinds: Sequence[int]) -> NaiveHoeffdingTree:
         return QuickTree(
-            kinds=kinds, variance_floor=0.0, imitate_underflow=imitate, split_on_all_minus_infinity=imitate
+            kinds=kinds,
+            variance_floor=0.0,
+            imitate_underflow=imitate,
+            split_on_all_minus_infinity=imitate,
+            grace_tolerance=0.0,
         )
 
     learner = NaiveBRPWMarlene(

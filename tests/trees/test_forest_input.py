@@ -29,6 +29,8 @@ def forest():
         ("grace_period", 0, "a positive number"),
         ("grace_period", math.nan, "a positive number"),
         ("grace_period", None, "a positive number"),
+        ("grace_tolerance", -1, "a number of at least 0"),
+        ("grace_tolerance", math.inf, "a number of at least 0"),
         ("delta", 0, "a number between 0 and 1"),
         ("delta", 1, "a number between 0 and 1"),
         ("delta", math.nan, "a number between 0 and 1"),

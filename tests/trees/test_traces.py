@@ -13,7 +13,8 @@ from tests.trees.streams import RECORDED_TESTS, normalised, splits_of
 def test_forest_meets_trace(name):
     trace = load_trace(name)
     X, y, w = trace["X"], trace["y"], trace["w"]
-    forest = HoeffdingForest(["numeric" if numeric else "binary" for numeric in trace["isnum"]], variance_floor=0)
+    kinds = ["numeric" if numeric else "binary" for numeric in trace["isnum"]]
+    forest = HoeffdingForest(kinds, variance_floor=0, grace_tolerance=0)
     forest.add()
     votes, sizes, events = [], [], []
     for t in range(len(X)):
@@ -45,7 +46,7 @@ def test_block_gives_the_votes_of_single_rows_to_the_bit(name):
     trace = load_trace(name)
     kinds = ["numeric" if numeric else "binary" for numeric in trace["isnum"]]
     rows = slice(0, 2000)
-    forests = [HoeffdingForest(kinds, variance_floor=0) for _ in range(2)]
+    forests = [HoeffdingForest(kinds, variance_floor=0, grace_tolerance=0) for _ in range(2)]
     for forest in forests:
         forest.add()
     votes = forests[0].test_then_train([0], trace["X"][rows], trace["y"][rows], trace["w"][rows])

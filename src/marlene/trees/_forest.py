@@ -53,6 +53,9 @@ class HoeffdingForest:
         Number of classes.
     grace_period
         Weight a leaf sees between attempts to split.
+    grace_tolerance
+        How much of it a leaf may lack. Weights are whole numbers, so that leaves meet the period exactly again and
+        again; but they begin with fractions, and rounding would decide. MOA has 0.
     delta
         Probability that a split is not the best one: δ of the Hoeffding bound.
     tie_threshold
@@ -104,6 +107,7 @@ class HoeffdingForest:
         variance_floor: float = 1e-4,
         inherit: bool = False,
         effective_size: bool = False,
+        grace_tolerance: float = 1e-6,
     ) -> None:
         given = locals()  # the parameters by name
         self._settings = {name: checked(given[name], name, rule) for name, rule in RULES.items()}

@@ -36,6 +36,7 @@ RULES: dict[str, Rule] = {
     "variance_floor": (float, lambda v: v == 0 or 1e-100 <= v <= 1e100, "0 or a number from 1e-100 to 1e100"),
     "inherit": (bool, lambda _: True, "True or False"),
     "effective_size": (bool, lambda _: True, "True or False"),
+    "grace_tolerance": (float, lambda w: 0 <= w < math.inf, "a number of at least 0"),
 }
 
 
@@ -44,6 +45,7 @@ def kernel_settings(parameters: Mapping[str, Any]) -> Settings:
     log_inverse_delta = math.log(1.0 / parameters["delta"])
     prediction = LEAF_PREDICTIONS[parameters["leaf_prediction"]]
     given = {**parameters, "log_inverse_delta": log_inverse_delta, "leaf_prediction": prediction}
+    given["grace_period"] -= parameters["grace_tolerance"]  # the one comparison it is made for
     return Settings(**{name: given[name] for name in Settings._fields})
 
 
