@@ -68,6 +68,8 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters of the ensembles `OnlineBagging`, `ADWINBagging` and `GOOWE` of `marlene.learners`.
     parts, grace_period, variance_floor
         Parameters of their transformations.
+    loss, learning_rate, bits
+        Parameters of `marlene.learners.VowpalWabbit`.
 
     Attributes
     ----------
@@ -122,6 +124,9 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         parts: int | None = None,
         grace_period: int | None = None,
         variance_floor: float | None = None,
+        loss: str | None = None,
+        learning_rate: float | None = None,
+        bits: int | None = None,
     ) -> None:
         self.method = method
         self.seed = seed
@@ -148,6 +153,9 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.parts = parts
         self.grace_period = grace_period
         self.variance_floor = variance_floor
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.bits = bits
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)
         tags = super().__sklearn_tags__()

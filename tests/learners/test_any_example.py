@@ -18,7 +18,7 @@ from marlene.learners import METHODS, Majority, create
 from tests.learners.streams import contents, dicts, drifting, truths
 
 LABELS = ["a", "b", "c"]
-TAKING_SETS = [name for name in METHODS if name not in ("majority", "prior", "coin")]
+TAKING_SETS = [name for name in METHODS if name not in ("majority", "prior", "coin", "vw")]
 every_method = pytest.mark.parametrize("method", TAKING_SETS)
 
 

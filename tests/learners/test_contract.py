@@ -30,7 +30,7 @@ from tests.learners.streams import (
 )
 
 RIVAL = ["ebr", "ecc", "eps", "ert", "eabr", "eacc", "eaps", "gobr", "gocc", "gops", "gort"]
-ARRAYS = [name for name in METHODS if name not in ("majority", "prior", "coin")]
+ARRAYS = [name for name in METHODS if name not in ("majority", "prior", "coin", "vw")]
 every_method = pytest.mark.parametrize("method", ARRAYS)
 every_rival = pytest.mark.parametrize("method", RIVAL)
 

@@ -270,7 +270,7 @@ def test_nominal_features_of_a_multi_target_tree():
     for colour in (*colours, "black"):
         expected = {"green": colour == "green", "other": colour != "green"}
         assert model.predict_one({"colour": colour, "size": 3}) == expected
-    assert {tree.node[0, INPUT] for tree in model._committee.trees} == {model._committee.inputs[0, 2]}
+    assert {tree.node[0, INPUT] for tree in model._committee.trees} == {model._committee.inputs.of[0, 2]}
 
 
 def test_features_that_come_one_by_one_are_the_same_as_those_declared():

@@ -169,7 +169,7 @@ def test_nothing_is_learnt_from_what_is_refused(x, y, said):
     assert "subject: new" in model._space.column
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("majority", "prior", "coin")])
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("majority", "prior", "coin", "vw")])
 def test_a_learner_of_texts_goes_on_where_its_file_stopped(tmp_path, method):
     frame, truth = tickets(80)
     model = create(method).clone(new_params={"features": {"subject": "text:20"}})

@@ -97,7 +97,9 @@ def test_weights_that_are_refused(w, said):
     assert contents(model) == before
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("marlene", "majority", "prior", "coin")])
+@pytest.mark.parametrize(
+    "method", [name for name in METHODS if name not in ("marlene", "majority", "prior", "coin", "vw")]
+)
 def test_learners_without_weights_say_so(method):
     model, plain = create(method), create(method)
     with pytest.raises(MarleneError, match=r"takes no weights of examples: w must be 1 or 0, not 0\.5"):

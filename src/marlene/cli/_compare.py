@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-EVERY = ",".join(METHODS)
+EVERY = ",".join(name for name, method in METHODS.items() if method.available)
 
 
 def compare(

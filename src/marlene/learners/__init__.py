@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from marlene.learners.baselines._multi_target import MultiTargetTree
     from marlene.learners.baselines._pruned_sets import PrunedSets
     from marlene.learners.baselines._relevance import BinaryRelevanceTrees
+    from marlene.learners.baselines._vowpal_wabbit import VowpalWabbit
     from marlene.learners.marlene._br_marlene import BRMarlene, BRResampled
     from marlene.learners.marlene._brpw_marlene import BRPWMarlene
     from marlene.learners.marlene._decisions import Decisions
@@ -40,6 +41,7 @@ __all__ = [
     "MultiTargetTree",
     "OnlineBagging",
     "PrunedSets",
+    "VowpalWabbit",
     "create",
 ]
 
@@ -56,6 +58,7 @@ __getattr__, __dir__ = lazily(
         "baselines._multi_target": ("MultiTargetTree",),
         "baselines._pruned_sets": ("PrunedSets",),
         "baselines._relevance": ("BinaryRelevanceTrees",),
+        "baselines._vowpal_wabbit": ("VowpalWabbit",),
         "marlene._br_marlene": ("BRMarlene", "BRResampled"),
         "marlene._brpw_marlene": ("BRPWMarlene",),
         "marlene._decisions": ("Decisions",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from marlene.learners.baselines._majority import Majority
 from marlene.learners.baselines._multi_target import MultiTargetTree
 from marlene.learners.baselines._pruned_sets import PrunedSets
 from marlene.learners.baselines._relevance import BinaryRelevanceTrees
+from marlene.learners.baselines._vowpal_wabbit import VowpalWabbit
 from marlene.learners.marlene._br_marlene import BRMarlene, BRResampled
 from marlene.learners.marlene._brpw_marlene import BRPWMarlene
 from marlene.learners.marlene._marlene import Marlene
@@ -38,6 +40,7 @@ STREAMS = (
     "Read, Bifet, Holmes, Pfahringer: Scalable and efficient multi-label classification for evolving streams (2012)"
 )
 ISOUP = "Osojnik, Panov, Džeroski: Multi-label classification via multi-target regression on data streams (2017)"
+VOWPAL_WABBIT = "Agarwal, Chapelle, Dudík, Langford: A reliable effective terascale linear learning system (2014)"
 WEIGHTED = "Büyükçakır, Bonab, Can: A novel online stacked ensemble for multi-label stream classification (2018)"
 
 
@@ -73,6 +76,8 @@ class Method:
         Whether it has a model for every pair of labels, so that its cost grows with the square of their number.
     transfer
         Whether sub-classifiers of other labels and streams vote.
+    package
+        An optional package that it needs.
     """
 
     name: str
@@ -88,6 +93,12 @@ class Method:
     transformation: str | None = None
     pairs: bool = False
     transfer: bool = False
+    package: str | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether the package that it needs is installed."""
+        return self.package is None or importlib.util.find_spec(self.package) is not None
 
 
 BR_OPTIONS = ("drift", "base")
@@ -138,6 +149,7 @@ def _guess(how: str) -> Callable[..., Guess]:
 TRACKING = "naive Bayes, linear models and neighbours, transfer by tracking, thresholds learnt online"
 USE = "all sub-classifiers vote on every label, weighted by use"
 PAIRS = "BR-MARLENE and a model of every pair of labels"
+ONE_AGAINST_ALL = "Vowpal Wabbit's --multilabel_oaa (needs the extra vw)"
 FREQUENT = "the most frequent value of every label"
 MARLENE_OPTIONS = ("base", "transfer", "objective")
 OURS: dict[str, Any] = {"proposed": True, "in_paper": True, "transfer": True}
@@ -159,6 +171,16 @@ METHODS = {
         _ensemble("gocc", "goowe", "chain", WEIGHTED),
         _ensemble("gops", "goowe", "pruned-sets", WEIGHTED, random=False),
         _ensemble("gort", "goowe", "multi-target", WEIGHTED, random=False),
+        Method(
+            "vw",
+            ONE_AGAINST_ALL,
+            VOWPAL_WABBIT,
+            VowpalWabbit,
+            ("loss", "learning_rate", "bits"),
+            compared=False,
+            random=False,
+            package="vowpalwabbit",
+        ),
         Method("majority", FREQUENT, "", lambda seed: Majority(), compared=False, random=False),  # noqa: ARG005
         Method("prior", "a guess at each label with its share so far", "", _guess(PRIOR), compared=False),
         Method("coin", "a toss of a coin for each label", "", _guess(COIN), compared=False),

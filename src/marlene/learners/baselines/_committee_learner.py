@@ -9,11 +9,12 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, plain, require, restored_array, restored_count, with_prefix
+from marlene._common.states import arrays_under, require, restored_array, restored_count, with_prefix
 from marlene.kernels.ensemble.resampling import mix_many
 from marlene.learners._saved import SavedLearner
 from marlene.learners.baselines._chain import ClassifierChain
 from marlene.learners.baselines._multi_target import MultiTargetTree
+from marlene.learners.baselines._one_stream import OneStreamLearner
 from marlene.learners.baselines._pruned_sets import PrunedSets
 from marlene.learners.baselines._relevance import BinaryRelevanceTrees
 from marlene.learners.input._rows import slice_rows
@@ -82,7 +83,7 @@ def as_probabilities(scores: Floats) -> Floats:
     return np.where(scores > threshold, np.maximum(above, np.nextafter(0.5, 1)), np.minimum(below, 0.5))
 
 
-class CommitteeLearner(SavedLearner):
+class CommitteeLearner(OneStreamLearner, SavedLearner):
     """An ensemble of multi-label classifiers of one type.
 
     A subclass is a dataclass whose fields are the parameters. It says when which member learns what, and how members
@@ -106,7 +107,6 @@ class CommitteeLearner(SavedLearner):
         members = whole_number(self.members, "members", low=1, high=MOST_MEMBERS)
         whole_number(self.seed, "seed")
         self._begin()
-        self._names: list[Hashable] = []
         self._committee = self.transformation.committee(members)
         self._keys = np.zeros(members, np.uint64)
         self._made = 0
@@ -134,23 +134,14 @@ class CommitteeLearner(SavedLearner):
         self._committee.renew(member, self._keys[member])
         self._made += 1
 
-    def _labels(self, stream: str | None) -> list[Hashable]:
-        if stream is not None:
-            raise MarleneError(
-                f"{type(self).__name__} has no transfer: it learns one stream, and cannot be given source {stream!r}"
-            )
-        return self._names
-
-    def _add(self, stream: str | None, labels: Sequence[Hashable]) -> None:  # noqa: ARG002 (always the target)
-        widened, kinds = self._space.take_changes()
+    def _add_features(self, widened: Mapping[int, int], kinds: Sequence[int]) -> None:
         for column, n_values in widened.items():
             self._committee.widen(column, n_values)
         if kinds:
             self._committee.add_features(kinds)
-        new = [label for label in dict.fromkeys(labels) if label not in self._names]
-        if new:
-            self._names = [*self._names, *new]
-            self._committee.add_labels(len(new), self._keys)
+
+    def _add_labels(self, count: int) -> None:
+        self._committee.add_labels(count, self._keys)
 
     def counts(self) -> dict[str, int]:
         """Return the number of base models, and of members that were replaced because of a drift."""
@@ -159,12 +150,11 @@ class CommitteeLearner(SavedLearner):
     def _learnt(self) -> tuple[dict[str, Any], Arrays]:
         header = {
             "transformation": [self.transformation.name, self.transformation.settings()],
-            "labels": [plain(label) for label in self._names],
             "seen": self._seen,
             "made": self._made,
         }
         arrays = with_prefix(self._committee.state(), "members.")
-        return header, arrays | {"keys": self._keys.copy()}
+        return header | self._named(), arrays | {"keys": self._keys.copy()}
 
     @classmethod
     def _restored_objects(cls, header: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,8 +163,7 @@ class CommitteeLearner(SavedLearner):
         return {"transformation": TRANSFORMATIONS[name].from_settings(settings)}
 
     def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        self._names = list(header["labels"])
-        require(len(set(self._names)) == len(self._names), "the labels")
+        self._restore_names(header)
         self._committee.restore(arrays_under(arrays, "members."), len(self._names), self._space.forest_kinds())
         self._keys = restored_array(arrays, "keys", self._keys)
         self._seen = restored_count(header["seen"], "the number of examples")

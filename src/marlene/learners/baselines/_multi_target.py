@@ -12,13 +12,14 @@ from marlene._common.errors import MarleneError
 from marlene._common.states import arrays_under, require, restored_array
 from marlene.kernels.multi_target import state as layout
 from marlene.kernels.multi_target.trees import run_tree
-from marlene.kernels.rows import Rows
 from marlene.learners.baselines._committee import Committee, Transformation
+from marlene.learners.baselines._inputs import Inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
+    from marlene.kernels.rows import Rows
     from marlene.learners.baselines._committee import Keys
 
 
@@ -32,8 +33,6 @@ RULES: dict[str, tuple[Callable[[float], bool], str]] = {
 }
 LEARNT = tuple(name for name in layout.TargetTrees._fields if name != "place")
 """The arrays of a tree that are saved; the committee knows the place of every input."""
-LARGEST_VALUE = 1e100
-"""Larger values are cut to this, so that sums of squares stay finite."""
 
 
 @dataclass(eq=False, repr=False)
@@ -127,20 +126,13 @@ def _copied(tree: layout.TargetTrees, into: layout.TargetTrees) -> layout.Target
     return into
 
 
-def _values_with_input(kind: int) -> Sequence[int]:
-    """Return the values of a feature that have an input: all but the first if it is nominal, else 0 for any value."""
-    return range(1, kind) if kind > 2 else (0,)
-
-
 class TargetTreeCommittee(Committee):
     """One tree per member, each in arrays of its own.
 
     Attributes
     ----------
     inputs
-        The input of every feature and value, see `_values_with_input`.
-    place
-        The number of every input among the numeric ones; -1: it is 0 or 1.
+        The inputs of all features.
     spare
         Number of inputs that there is room for beyond those.
     """
@@ -148,27 +140,16 @@ class TargetTreeCommittee(Committee):
     def __init__(self, size: int, settings: layout.MultiTargetSettings) -> None:
         super().__init__(size)
         self.settings = settings
-        self.place: Ints = np.zeros(0, np.int64)
-        self.kinds: list[int] = []
-        self.inputs: dict[tuple[int, int], int] = {}
+        self.inputs = Inputs()
         self.spare = 0
-        self.trees = [_empty(self.place, 0) for _ in range(size)]
+        self.trees = [_empty(self.inputs.place, 0) for _ in range(size)]
 
     def add_features(self, kinds: Sequence[int]) -> None:
-        for feature, kind in enumerate(kinds, len(self.kinds)):
-            self.kinds.append(kind)
-            for value in _values_with_input(kind):
-                self._add_input(feature, value)
+        self.inputs.add_features(kinds)
         self._enlarge()
 
-    def _add_input(self, feature: int, value: int) -> None:
-        self.inputs[feature, value] = len(self.place)
-        self.place = np.append(self.place, int((self.place >= 0).sum()) if self.kinds[feature] == 0 else -1)
-
     def widen(self, feature: int, n_values: int) -> None:
-        for value in range(self.kinds[feature], n_values):
-            self._add_input(feature, value)
-        self.kinds[feature] = n_values
+        self.inputs.widen(feature, n_values)
         self._enlarge()
 
     def add_labels(self, count: int, keys: Keys) -> None:  # noqa: ARG002 (nothing about a tree is random)
@@ -177,23 +158,23 @@ class TargetTreeCommittee(Committee):
 
     def _enlarge(self) -> None:
         """Make room for all inputs and labels. If inputs come one by one, make room for more of them."""
-        room, needed = len(self.trees[0].place), len(self.place)
+        room, needed = len(self.trees[0].place), len(self.inputs.place)
         if room >= needed and len(self.trees[0].target_sum) == self.n_labels:
             self.spare = room - needed
             for tree in self.trees:
-                tree.place[:needed] = self.place
+                tree.place[:needed] = self.inputs.place
             return
         self.spare = max(room, room + room // 2 if needed > room else 0, needed) - needed
         self.trees = [_copied(tree, self._new(len(tree.node), len(tree.leaf))) for tree in self.trees]
 
     def _new(self, nodes: int = 1, leaves: int = 1) -> layout.TargetTrees:
-        return _empty(self.place, self.n_labels, nodes, leaves, self.spare)
+        return _empty(self.inputs.place, self.n_labels, nodes, leaves, self.spare)
 
     def renew(self, member: int, key: np.uint64) -> None:  # noqa: ARG002 (nothing about a tree is random)
         self.trees[member] = self._new()
 
     def run(self, rows: Rows, truth: Labels, weights: Ints, scores: Floats) -> None:
-        given = self._as_inputs(rows)
+        given = self.inputs.rows(rows)
         any_known = (truth >= 0).any(axis=1)
         for member in range(self.size):
             own = weights[:, member] * any_known
@@ -206,49 +187,29 @@ class TargetTreeCommittee(Committee):
                     self.trees[member] = _copied(tree, self._new(2 * len(tree.node) + 1, 2 * len(tree.leaf)))
             scores[:, member] = out
 
-    def _as_inputs(self, rows: Rows) -> Rows:
-        """Return rows of inputs; missing values are left out, as zeros are."""
-        begin, end = int(rows.starts[0]), int(rows.starts[-1])
-        features, values = rows.indices[begin:end], np.clip(rows.values[begin:end], -LARGEST_VALUE, LARGEST_VALUE)
-        missing = np.isnan(values)
-        nominal = np.array([kind > 2 for kind in self.kinds], bool)
-        if not missing.any() and not nominal.any():
-            return Rows(rows.starts - begin, features, values)
-        plain = np.array([self.inputs.get((feature, 0), -1) for feature in range(len(self.kinds))], np.int64)
-        inputs, numbers = plain[features], values
-        for position in np.flatnonzero(nominal[features] & ~missing).tolist():
-            inputs[position] = self.inputs[int(features[position]), int(values[position])]
-            numbers[position] = 1.0
-        counts = np.concatenate([np.zeros(1, np.int64), np.cumsum(~missing)])
-        return Rows(counts[rows.starts - begin], inputs[~missing], numbers[~missing])
-
     def n_classifiers(self) -> int:
         return self.size
 
     def state(self) -> Arrays:
-        arrays: Arrays = {"inputs": np.array(list(self.inputs), np.int64).reshape(-1, 2)}
+        arrays = self.inputs.state()
         for member, tree in enumerate(self.trees):
-            used = _copied(tree, _empty(self.place, self.n_labels, *tree.top.tolist()))
+            used = _copied(tree, _empty(self.inputs.place, self.n_labels, *tree.top.tolist()))
             arrays |= {f"tree{member}.{name}": getattr(used, name) for name in LEARNT}
         return arrays
 
     def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
-        self.kinds, self.n_labels = list(kinds), n_labels
-        given = [(int(feature), int(value)) for feature, value in arrays["inputs"]]
-        wanted = {(feature, value) for feature, kind in enumerate(kinds) for value in _values_with_input(kind)}
-        require(len(given) == len(wanted) and set(given) == wanted, "the inputs")
-        for feature, value in given:
-            self._add_input(feature, value)
+        self.n_labels = n_labels
+        self.inputs.restore(arrays, kinds)
         self.trees = [self._restored_tree(arrays_under(arrays, f"tree{member}.")) for member in range(self.size)]
 
     def _restored_tree(self, arrays: Mapping[str, Array]) -> layout.TargetTrees:
         nodes, leaves = len(arrays["node"]), len(arrays["leaf"])
-        like = _empty(self.place, self.n_labels, nodes, leaves)
+        like = _empty(self.inputs.place, self.n_labels, nodes, leaves)
         tree = like._replace(**{name: restored_array(arrays, name, getattr(like, name)) for name in LEARNT})
         is_leaf = tree.node[:, layout.INPUT] < 0
         require(tree.top.tolist() == [nodes, leaves], "the size of a tree")
         require(np.array_equal(np.sort(tree.node[is_leaf, layout.LEAF]), np.arange(leaves)), "the leaves of a tree")
-        require(bool((tree.node[:, layout.INPUT] < len(self.place)).all()), "the tests of a tree")
+        require(bool((tree.node[:, layout.INPUT] < len(self.inputs.place)).all()), "the tests of a tree")
         # Children come in twos after their parent, so every path ends in a leaf.
         children = tree.node[~is_leaf, layout.CHILDREN]
         require(np.array_equal(np.sort(children), np.arange(1, nodes, 2)), "the children of a tree")
