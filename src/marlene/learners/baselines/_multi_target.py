@@ -32,8 +32,6 @@ RULES: dict[str, tuple[Callable[[float], bool], str]] = {
 }
 LEARNT = tuple(name for name in layout.TargetTrees._fields if name != "place")
 """The arrays of a tree that are saved; the committee knows the place of every input."""
-LARGEST_VALUE = 1e100
-"""Larger values are cut to this, so that sums of squares stay finite."""
 
 
 @dataclass(eq=False, repr=False)
@@ -209,7 +207,7 @@ class TargetTreeCommittee(Committee):
     def _as_inputs(self, rows: Rows) -> Rows:
         """Return rows of inputs; missing values are left out, as zeros are."""
         begin, end = int(rows.starts[0]), int(rows.starts[-1])
-        features, values = rows.indices[begin:end], np.clip(rows.values[begin:end], -LARGEST_VALUE, LARGEST_VALUE)
+        features, values = rows.indices[begin:end], rows.values[begin:end].copy()
         missing = np.isnan(values)
         nominal = np.array([kind > 2 for kind in self.kinds], bool)
         if not missing.any() and not nominal.any():
