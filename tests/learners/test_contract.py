@@ -154,6 +154,18 @@ def test_a_learner_goes_on_where_its_file_stopped(tmp_path, method):
 
 
 @every_method
+def test_the_largest_numbers_can_be_saved(method):
+    model, largest = build(method), 1e60
+    for i in range(40):
+        x = {"a": (largest, -largest, 1.0, 0.5)[i % 4], "b": float(i % 3)}
+        model.learn_one(x, {"p": i % 2 == 0, "q": i % 3 == 0})
+    assert contents(type(model).from_state(*model.state())) == contents(model)
+    assert all(0 <= p[True] <= 1 for p in model.predict_proba_one({"a": largest}).values())
+    with pytest.raises(MarleneError, match=r"expected a finite number up to 1e\+60, found 2e\+60"):
+        model.learn_one({"a": 2 * largest}, {"p": True})
+
+
+@every_method
 def test_clones_are_untrained_and_seeds_matter(method):
     model, X, Y = trained(method)
     clone = model.clone()

@@ -34,6 +34,7 @@ def named(learner=BRMarlene):
 
 SINGLE = [
     ({"size": np.inf}, {"spam": 1}, "feature 'size' is numeric: expected a finite number, found inf"),
+    ({"size": -1e61}, {"spam": 1}, "feature 'size' is numeric: expected a finite number up to 1e[+]60, found -1e[+]61"),
     ({"size": -np.float32(np.inf)}, {"spam": 1}, "feature 'size' is numeric: expected a finite number, found -inf"),
     ({"size": "big"}, {"spam": 1}, "feature 'size' is numeric: expected a number, found 'big'"),
     ({"size": [1, 2]}, {"spam": 1}, r"feature 'size' is numeric: expected a number, found \[1, 2\]"),

@@ -64,6 +64,20 @@ def test_a_damaged_file_is_passed_over(tmp_path):
         same_state(resumed(str(tmp_path)), worker(20))
 
 
+def test_a_damaged_learner_is_passed_over(tmp_path):
+    checkpoints = Checkpoints(str(tmp_path))
+    for count in (20, 30):
+        checkpoints.write(worker(count))
+    checkpoints.close()
+    latest = max(tmp_path.glob("*.npz"))
+    header, arrays = load_state(latest, module.FILE_TYPE, module.VERSION)
+    name = next(name for name in arrays if name.endswith("scales.seen"))
+    arrays[name][...] = -1
+    save_state(latest, module.FILE_TYPE, module.VERSION, header, arrays)
+    with pytest.warns(UserWarning, match="damaged.*the checkpoint before it is used"):
+        same_state(resumed(str(tmp_path)), worker(20))
+
+
 def test_a_file_of_a_newer_program_is_refused(tmp_path):
     checkpoints = Checkpoints(str(tmp_path))
     checkpoints.write(worker(20))

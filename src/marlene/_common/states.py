@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from marlene._common.archives import digest, read_arrays, write_arrays
 from marlene._common.errors import MarleneError, quoted
 from marlene._common.files import atomic_write
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays
     from marlene._common.files import AnyPath
 
-HEADER = "header"
+HEADER, CHECKSUM = "header", "checksum"
 MOST_COUNTED = 1 << 62
 LARGEST = np.float64(1e150)
 """Of larger numbers the squares would be infinite."""
@@ -32,10 +33,18 @@ def _with_header(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Arra
     return {HEADER: np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays}
 
 
-def _read(file: IO[bytes]) -> tuple[dict[str, Any], Arrays]:
-    with np.load(file, allow_pickle=False) as content:
-        arrays = {name: content[name] for name in content.files}
-    return dict(json.loads(arrays.pop(HEADER).tobytes())), arrays
+def _with_checksum(arrays: Arrays) -> Arrays:
+    """Return arrays, one of which is the header, with a checksum of all of them."""
+    others = {name: array for name, array in arrays.items() if name != HEADER}
+    return arrays | {CHECKSUM: np.frombuffer(digest(arrays[HEADER].tobytes(), others).encode(), np.uint8)}
+
+
+def _read(content: bytes) -> tuple[dict[str, Any], Arrays]:
+    arrays = read_arrays(content)
+    header, checksum = arrays.pop(HEADER).tobytes(), arrays.pop(CHECKSUM, None)
+    if checksum is not None and checksum.tobytes() != digest(header, arrays).encode():
+        raise MarleneError("the checksum is that of another content")
+    return dict(json.loads(header)), arrays
 
 
 def save_state(
@@ -56,7 +65,7 @@ def save_state(
     """
     header = {"type": file_type, "version": version, "settings": dict(settings)}
     with atomic_write(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **_with_header(header, arrays))
+        write_arrays(file, _with_checksum(_with_header(header, arrays)))
 
 
 def load_state(path: AnyPath, file_type: str, version: int, oldest: int | None = None) -> tuple[dict[str, Any], Arrays]:
@@ -74,7 +83,7 @@ def load_state(path: AnyPath, file_type: str, version: int, oldest: int | None =
     """
     source = Path(path)
     try:
-        header, arrays = _read(io.BytesIO(source.read_bytes()))
+        header, arrays = _read(source.read_bytes())
         found, written = header["type"], header["version"]
         settings = dict(header["settings"])
     except OSError as error:
@@ -113,13 +122,13 @@ def restore_file(
 def state_bytes(header: Mapping[str, Any], arrays: Arrays) -> bytes:
     """Return a state as bytes; equal states give equal bytes, unlike pickles of Python objects."""
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **_with_header(header, arrays))
+    write_arrays(buffer, _with_header(header, arrays), compressed=False)
     return buffer.getvalue()
 
 
 def bytes_state(content: bytes) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays of a state that `state_bytes` packed."""
-    return _read(io.BytesIO(content))
+    return _read(content)
 
 
 def arrays_under(arrays: Mapping[str, Array], prefix: str) -> Arrays:

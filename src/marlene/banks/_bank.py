@@ -381,12 +381,14 @@ class InputBank:
     def _refuse_impossible(self) -> None:
         """Refuse inputs that would lead kernels outside the arrays, and impossible scales."""
         numeric, n_inputs = self._scales.numeric, len(self._scales.numeric)
-        last = self._first + np.maximum(1, self._kinds - 1)
+        width = np.maximum(1, self._kinds - 1)
         fine = (
             self._kinds.ndim == 1
             and self._kinds.shape == self._first.shape
-            and bool(((self._kinds >= 0) & (self._kinds != 1) & (self._first >= 0) & (last <= n_inputs)).all())
-            and _are_apart(self._first, last)
+            and bool(
+                ((self._kinds >= 0) & (self._kinds != 1) & (self._first >= 0) & (self._first <= n_inputs - width)).all()
+            )
+            and _are_apart(self._first, self._first + width)
             and bool(((numeric >= PRESENCE) & (numeric < len(self._scales.times))).all())
             and self._scales.seen.shape == (2,)
             and self._scales.met.shape == numeric.shape

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from marlene._common.archives import read_arrays, write_arrays
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
 from marlene._common.files import atomic_write, take_lock
@@ -62,7 +60,7 @@ class ResultStore:
         """Keep a run: its row, and its traces if there are any."""
         if traces:
             with atomic_write(self._traces(row["key"])) as file:
-                np.savez_compressed(file, allow_pickle=False, **traces)
+                write_arrays(file, traces)
         with atomic_write(self._row(row["key"])) as file:
             file.write(dump_json(dict(row), indent=1).encode())
 
@@ -99,8 +97,7 @@ class ResultStore:
         """Return the arrays of a run: scores, predictions and truth at every step, and what else was kept."""
         path = self._traces(key)
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-                return {name: arrays[name] for name in arrays.files}
+            return read_arrays(path.read_bytes())
         except Exception as error:  # a damaged file may raise anything
             raise MarleneError(f"{path}: the traces cannot be read ({error})") from error
 

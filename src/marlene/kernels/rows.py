@@ -10,6 +10,9 @@ from marlene.kernels.compile import inlined
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
 
+LARGEST_NUMBER = 1e60
+"""The largest number of an example. Sums of the squares of any number of weighted ones stay far from infinity."""
+
 
 class Rows(NamedTuple):
     """A block of examples in CSR form: no explicit zeros, column numbers ascending within a row, NaN = missing."""

@@ -14,11 +14,12 @@ from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError, quoted, warn_user
 from marlene._common.html import MOST_ROWS, card, table
 from marlene.learners._growth import Growth
+from marlene.learners._whole import UNFINISHED, Whole
 from marlene.learners.input._examples import as_example, flat
 from marlene.learners.input._features import FeatureSpace
 from marlene.learners.input._frames import like_input
 from marlene.learners.input._labels import ABSENT, NeverFalse, labels_of_block, labels_of_example
-from marlene.learners.input._rows import repeated
+from marlene.learners.input._rows import cut_rows, repeated
 from marlene.learners.input._strangers import warn_of_strangers
 from marlene.learners.input._values import load_recoding
 
@@ -36,6 +37,8 @@ LARGEST_WEIGHT = 1e9
 """The largest weight of an example. Sums of larger ones would be inexact."""
 SHARE_FORGOTTEN = 1 / 8
 """The share of `max_features` that is forgotten at once, as it takes time."""
+PART = 1024
+"""How many rows of a block are learnt before a signal is handled."""
 
 
 class BlockLearner(OneAtATime, base.MultiLabelClassifier):
@@ -55,6 +58,10 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
     """Whether examples may have other weights than 0 and 1; see `_run_weighted`."""
     _forgets: ClassVar[bool] = False
     """Whether features can be forgotten; see `_forget`."""
+    _settles: ClassVar[bool] = False
+    """Whether an example that was interrupted is found to be learnt or not, by the next call."""
+    _unfinished: bool = False
+    """Whether a change was begun and not ended."""
 
     def _begin(self) -> None:
         """Make what is the same for all learners; their constructors call it."""
@@ -136,12 +143,14 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
 
         They are the columns of the stream's arrays, by position. Streams share the features of the same name.
         """
+        self._refuse_unfinished()
         self._refuse_labels({*self._labels(stream), *labels}, self._labels(stream))
         known = self._space.column
         self._refuse_features(self._space.size() + sum(feature.name not in known for feature in features))
         self._warn_of_strangers([feature.name for feature in features], stream)
-        self._space.declare(features, stream)
-        self._add(stream, labels)
+        with Whole(self):
+            self._space.declare(features, stream)
+            self._add(stream, labels)
 
     def learn_one(
         self,
@@ -166,6 +175,7 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
         stream
             Name of the source stream. Default: the target.
         """
+        self._refuse_unfinished()
         if self._learnt_plainly(x, y, w, stream):
             return
         known, weights = self._labels(stream), self._checked_weights(w, 1)
@@ -178,14 +188,16 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
         else:
             labels, truth = labels_of_example(known, y, self.absent)
         self._refuse_labels(labels, known)
-        if self._lacks_room(additions):
-            rows, additions = self._with_room(additions, lambda room: self._space.rows_of_dicts([x], True, room))
-        self._admit(stream, additions, labels)
-        self._never_false.see(stream, labels, truth)
-        self._learn_weighted(stream, rows, truth, weights)
+        with Whole(self):
+            if self._lacks_room(additions):
+                rows, additions = self._with_room(additions, lambda room: self._space.rows_of_dicts([x], True, room))
+            self._admit(stream, additions, labels)
+            self._never_false.see(stream, labels, truth)
+            self._learn_weighted(stream, rows, truth, weights)
 
     def predict_proba_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, dict[bool, float]]:  # noqa: ANN401
         """Return the probabilities of every target label; 0.5 without evidence."""
+        self._refuse_unfinished()
         plain = self._decided_plainly(x, "probabilities")
         if plain is not None:
             return {label: {False: 1 - p, True: p} for label, p in plain.items()}
@@ -195,6 +207,7 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
 
     def predict_one(self, x: dict[Hashable, Any], **_: Any) -> dict[Hashable, bool]:  # noqa: ANN401
         """Return the prediction of every target label; False without evidence."""
+        self._refuse_unfinished()
         plain = self._decided_plainly(x, "predictions")
         if plain is not None:
             return plain
@@ -217,7 +230,7 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
         stream
             Name of the source stream. Default: the target.
         """
-        self._learn_weighted(stream, *self._take(X, Y, w, stream))
+        self._in_parts(X, Y, w, stream, lambda *part: self._learn_weighted(stream, *part))
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, one example of the target after the other; return P(label) before learning."""
@@ -225,14 +238,21 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
 
     def decide_then_train(self, X: Any, Y: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Do the same as `test_then_train`; return P(label) and the predictions, both before learning."""
-        rows, truth, _ = self._take(X, Y, 1.0, None)
-        probabilities = np.full(truth.shape, 0.5)
-        predictions = self._test(rows, truth, probabilities)
-        self._count_features(rows)
-        return _without_gaps(probabilities), predictions
+        found: list[tuple[Floats, Labels]] = []
+
+        def test(rows: Rows, truth: Labels, _: Floats) -> None:
+            probabilities = np.full(truth.shape, 0.5)
+            predictions = self._test(rows, truth, probabilities)
+            self._count_features(rows)
+            found.append((_without_gaps(probabilities), predictions))
+
+        self._in_parts(X, Y, 1.0, None, test)
+        probabilities, predictions = zip(*found, strict=True)
+        return np.concatenate(probabilities), np.concatenate(predictions)
 
     def decide_many(self, X: Any) -> tuple[Floats, Labels]:  # noqa: ANN401
         """Return P(label) and the predictions (examples × target labels)."""
+        self._refuse_unfinished()
         probabilities, predictions = self._decisions(self._space.rows(X, None, learning=False)[0])
         return _without_gaps(probabilities), predictions
 
@@ -292,6 +312,11 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
             self._run(stream, rows, truth, np.zeros((0, 0)))
         self._count_features(rows)
 
+    def _refuse_unfinished(self) -> None:
+        """Refuse to go on after a change that was begun and not ended."""
+        if self._unfinished:
+            raise MarleneError(UNFINISHED)
+
     def _refuse_labels(self, labels: Collection[Hashable], known: Collection[Hashable]) -> None:
         """Refuse new labels of a stream if there would be too many in all."""
         if self.max_labels is None or len(labels) <= len(known):
@@ -328,8 +353,12 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
         """Forget features."""
         raise NotImplementedError
 
-    def _take(self, X: Any, Y: Any, w: Any, stream: str | None) -> tuple[Rows, Labels, Floats]:  # noqa: ANN401
-        """Check a block and add its new features and labels; return it with the weights of its rows."""
+    def _in_parts(self, X: Any, Y: Any, w: Any, stream: str | None, learn: Callable[..., None]) -> None:  # noqa: ANN401
+        """Check a block, add its new features and labels, and learn it in parts: rows, truth and weights.
+
+        Each part is learnt as a whole, the first with what is new. Signals are handled before the next one.
+        """
+        self._refuse_unfinished()
         known = self._labels(stream)
         rows, additions = self._space.rows(X, stream, learning=True)
         if hasattr(X, "columns") and not known:
@@ -339,13 +368,18 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
             raise MarleneError(f"X has {len(rows.starts) - 1} rows, but Y has {len(truth)}")
         weights = self._checked_weights(w, len(truth))
         self._refuse_labels(labels, known)
-        if self._lacks_room(additions):
-            if not hasattr(X, "columns"):
-                self._refuse_features(self._space.size() + len(additions))
-            rows, additions = self._with_room(additions, lambda room: self._space.rows(X, stream, True, room))
-        self._admit(stream, additions, labels)
-        self._never_false.see(stream, labels, truth)
-        return rows, truth, weights
+        lacks_room = self._lacks_room(additions)
+        if lacks_room and not hasattr(X, "columns"):
+            self._refuse_features(self._space.size() + len(additions))
+        for begin in range(0, max(1, len(truth)), PART):
+            with Whole(self):
+                if begin == 0 and lacks_room:
+                    rows, additions = self._with_room(additions, lambda room: self._space.rows(X, stream, True, room))
+                if begin == 0:
+                    self._admit(stream, additions, labels)
+                    self._never_false.see(stream, labels, truth)
+                part = slice(begin, min(len(truth), begin + PART))
+                learn(cut_rows(rows, part.start, part.stop), truth[part], weights[part])
 
     def _warn_of_strangers(self, names: Iterable[Hashable], stream: str | None) -> None:
         names = list(names)

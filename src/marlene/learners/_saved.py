@@ -53,6 +53,7 @@ class SavedLearner(BlockLearner):
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return everything, parameters included, as a JSON header and named arrays (copies)."""
+        self._refuse_unfinished()
         header, arrays = self._learnt()
         own = {"method": self._method, "parameters": self._parameters(), "space": self._space.header()}
         return header | own, arrays

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marlene._common.checks import whole_number
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, one_line
 from marlene._common.states import load_state, save_state
 from marlene.live._folders import open_folder
+from marlene.live._worker import Unfit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,10 +31,6 @@ OLDEST = 1
 """The oldest version of the format that is read."""
 SECONDS = 10.0
 NAME = "checkpoint-{:015d}.npz"
-
-
-class Unfit(MarleneError):  # noqa: N818 (not an error of its own kind to a user)
-    """A checkpoint that is whole but not for this worker."""
 
 
 class Upload(threading.Thread):
@@ -119,10 +116,12 @@ class Checkpoints:
                     continue
             try:
                 worker.restore(header, arrays)
-            except MarleneError as error:
+            except Unfit as error:
                 raise MarleneError(f"{self._folder.name(name)}: {error}") from error
             except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-                warnings.warn(f"{self._folder.name(name)}: damaged ({error!r})", UserWarning, stacklevel=2)
+                said = error if isinstance(error, MarleneError) else f"damaged ({error!r})"
+                warned = one_line(f"{self._folder.name(name)}: {said}; the checkpoint before it is used")
+                warnings.warn(warned, UserWarning, stacklevel=2)
                 continue
             self._number, self.written_at = int(worker.counts["messages"]), written_at
             self._kept = [dict(worker.positions)]

@@ -28,6 +28,10 @@ SHOWN = 1000
 """How much of a message that cannot be used is repeated, in characters."""
 
 
+class Unfit(MarleneError):  # noqa: N818 (not an error of its own kind to a user)
+    """A state that is whole but not for this worker."""
+
+
 class Worker:
     """Answers requests and learns labels when they come.
 
@@ -128,7 +132,7 @@ class Worker:
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Take over what `state` gave; refuse the state of a worker with other settings."""
         if header["learner_version"] != LEARNER_VERSION:
-            raise MarleneError(
+            raise Unfit(
                 f"learners of version {header['learner_version']}, this program reads version {LEARNER_VERSION}"
             )
         self._refuse_others(header["identity"])
@@ -154,7 +158,7 @@ class Worker:
             if _as_json(found[part].get(name)) != _as_json(value)
         ]
         if told:
-            raise MarleneError(f"the checkpoint of another worker, with {'; '.join(told)}")
+            raise Unfit(f"the checkpoint of another worker, with {'; '.join(told)}")
 
 
 def _as_json(value: Any) -> Any:  # noqa: ANN401 (anything JSON holds)

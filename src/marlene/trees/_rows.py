@@ -9,12 +9,10 @@ import scipy.sparse as sp
 
 from marlene._common.arrays import as_floats
 from marlene._common.errors import MarleneError
-from marlene.kernels.rows import Rows
+from marlene.kernels.rows import LARGEST_NUMBER, Rows
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
-
-LARGEST_VALUE = 1e100  # sums of squares of greater values might not be finite
 
 
 def as_rows(X: Any, kinds: Ints) -> Rows:  # noqa: ANN401 (array-likes)
@@ -60,10 +58,10 @@ def _check_values(rows: Rows, kinds: Ints) -> None:
     with np.errstate(invalid="ignore"):
         coded = (kind > 0) & ~np.isnan(values)
         wrong = coded & ((values < 0) | (values >= kind) | (values != np.floor(values)))
-        wrong |= np.abs(values) > LARGEST_VALUE
+        wrong |= np.abs(values) > LARGEST_NUMBER
     if not wrong.any():
         return
     position = int(np.argmax(wrong))
     row = int(np.searchsorted(rows.starts, position, side="right")) - 1
-    expected = f"one of 0 to {kind[position] - 1}" if kind[position] else f"a number up to {LARGEST_VALUE:g} or NaN"
+    expected = f"one of 0 to {kind[position] - 1}" if kind[position] else f"a number up to {LARGEST_NUMBER:g} or NaN"
     raise MarleneError(f"row {row}, feature {rows.indices[position]}: expected {expected}, found {values[position]:g}")

@@ -53,8 +53,7 @@ class Space(NamedTuple):
     terms: Floats
 
 
-@kernel
-def new_space(widest: int, n_classes: int, n_features: int) -> Space:
+def space_for(widest: int, n_classes: int, n_features: int) -> Space:
     """Return work arrays for splits of up to `widest` branches and examples of up to `n_features` values."""
     return Space(
         np.empty((widest, n_classes)),
@@ -66,6 +65,10 @@ def new_space(widest: int, n_classes: int, n_features: int) -> Space:
         np.empty(n_features),
         np.empty((2, n_features + LANES)),
     )
+
+
+new_space = kernel(space_for)
+"""The same for kernels. Not for Python: Numba does not expect an interrupt as it makes a tuple."""
 
 
 @subkernel

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import borrower, subkernel
 from marlene.kernels.held import describe, held
-from marlene.kernels.rows import Rows
+from marlene.kernels.rows import LARGEST_NUMBER, Rows
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints
@@ -47,7 +47,7 @@ def read_given(given: Given, count: int, rows: Rows) -> bool:
     for j in range(count):
         column, value = columns[j], values[j]
         kind = given.kinds[column]
-        if kind == NOMINAL or math.isinf(value):
+        if kind == NOMINAL or abs(value) > LARGEST_NUMBER:
             return False
         if value == 0.0:
             continue

@@ -10,7 +10,7 @@ from marlene._common.checks import one_of, whole_number
 from marlene.learners.baselines._majority import Majority
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Mapping
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
 
@@ -47,7 +47,6 @@ class Guess(Majority):
         one_of(how, "how", HOW)
         self.how = how
         self.seed = whole_number(seed, "seed", 0, 2**63)
-        self._learnt = 0
 
     def predict_proba_one(self, x: dict[Any, Any], **options: Any) -> dict[Any, dict[bool, float]]:  # noqa: ANN401
         """Return the probability with which each label is predicted."""
@@ -102,7 +101,3 @@ class Guess(Majority):
         bits ^= bits >> np.uint64(31)
         guesses: Labels = ((bits >> np.uint64(11)) * 2.0**-53 < probabilities).astype(np.int8)
         return guesses
-
-    def _count(self, labels: list[Hashable], truth: Labels) -> None:
-        super()._count(labels, truth)
-        self._learnt += len(truth)

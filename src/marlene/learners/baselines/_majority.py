@@ -10,6 +10,7 @@ from river import base
 from marlene._common.alone import OneAtATime
 from marlene._common.errors import MarleneError
 from marlene._common.states import plain, require
+from marlene.learners._whole import Undivided
 from marlene.learners.input._frames import like_input
 from marlene.learners.input._labels import labels_of_block, labels_of_example
 
@@ -35,6 +36,7 @@ class Majority(OneAtATime, base.MultiLabelClassifier):
     """
 
     def __init__(self) -> None:
+        self._learnt = 0
         self._labels: list[Hashable] = []
         self._positive = np.zeros(0, dtype=np.int64)
         self._seen = np.zeros(0, dtype=np.int64)
@@ -109,9 +111,11 @@ class Majority(OneAtATime, base.MultiLabelClassifier):
     def _count(self, labels: list[Hashable], truth: Labels) -> None:
         """Count known labels and new ones."""
         new = np.zeros(len(labels) - len(self._labels), np.int64)
-        self._labels = labels
-        self._positive = np.append(self._positive, new) + (truth == 1).sum(axis=0)
-        self._seen = np.append(self._seen, new) + (truth >= 0).sum(axis=0)
+        positive = np.append(self._positive, new) + (truth == 1).sum(axis=0)
+        seen = np.append(self._seen, new) + (truth >= 0).sum(axis=0)
+        with Undivided():
+            self._labels, self._positive, self._seen = labels, positive, seen
+            self._learnt += len(truth)
 
 
 def _share(positive: Ints, seen: Ints) -> Floats:

@@ -12,7 +12,7 @@ from marlene._common.states import arrays_under, require, with_prefix
 from marlene.kernels.ensemble import state as kernels
 from marlene.kernels.ensemble.over_forest import Scene, Trees, advance_forest
 from marlene.kernels.ensemble.performance import Votes, predict_tasks, update_tasks
-from marlene.kernels.forest.branches import new_space
+from marlene.kernels.forest.branches import space_for
 from marlene.kernels.held import table_of
 from marlene.learners.classifiers._bases import saved_bank
 from marlene.learners.classifiers._freezer import Freezer
@@ -156,7 +156,7 @@ class ForestClassifiers(Classifiers):
                 return table
         sizes = forest.widest, forest.node_count.shape[1], len(forest.kind)
         if self._space is None or self._space[0] != sizes:
-            self._space = sizes, new_space(*sizes)
+            self._space = sizes, space_for(*sizes)
         scene = Scene(Trees(forest, self.forest.parameters, frozen, self._space[1]), *parts)
         table = table_of(scene)
         # Tables of arrays that were replaced would keep these in memory.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError, quoted
-from marlene.kernels.rows import Rows
+from marlene.kernels.rows import LARGEST_NUMBER, Rows
 from marlene.kernels.tracking.given import BINARY, NOMINAL, NUMERIC, PRESENCE
 from marlene.learners.input._additions import Additions
 from marlene.learners.input._encoded import guessed_kind, make_encoder
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     Row = tuple[Ints, Floats]
 
-EXPECTED = {NUMERIC: "a finite number", BINARY: "0 or 1", NOMINAL: "the index of a value", PRESENCE: "a finite number"}
+FINITE = "a finite number"
+EXPECTED = {NUMERIC: FINITE, BINARY: "0 or 1", NOMINAL: "the index of a value", PRESENCE: FINITE}
 PLAIN = {bool, int, float}
 NO_VALUES = (np.zeros(0, np.int64), np.zeros(0))
 
@@ -232,7 +233,7 @@ class FeatureSpace(KnownFeatures):
     def _check(self, rows: Rows, additions: Additions) -> None:
         """Check numbers against the kinds of their features; write 1 where only presence is kept."""
         values, kinds = rows.values, self._kind_numbers(additions)
-        right = np.isfinite(values)
+        right = np.abs(values) <= LARGEST_NUMBER
         binary = kinds == BINARY
         if binary.any():
             right &= (values == 1.0) | ~binary[rows.indices]
@@ -248,8 +249,9 @@ class FeatureSpace(KnownFeatures):
         row, column = int(np.searchsorted(rows.starts, position, side="right")) - 1, int(rows.indices[position])
         where = f"row {row}: " if len(rows.starts) > 2 else ""
         name, kind = [*self.column, *additions.column][column], [*self.kinds, *additions.kinds][column]
-        expected = EXPECTED[self._kind_numbers(additions)[column]]
-        raise MarleneError(f"{where}feature {name!r} is {kind}: expected {expected}, found {rows.values[position]:g}")
+        expected, found = EXPECTED[self._kind_numbers(additions)[column]], rows.values[position]
+        limit = f" up to {LARGEST_NUMBER:g}" if expected == FINITE and np.isfinite(found) else ""
+        raise MarleneError(f"{where}feature {name!r} is {kind}: expected {expected}{limit}, found {found:g}")
 
 
 def _stored(columns: Ints, values: Floats) -> Row:

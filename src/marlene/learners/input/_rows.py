@@ -9,7 +9,7 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.lazy import Later
 from marlene._common.states import require
-from marlene.kernels.rows import Rows
+from marlene.kernels.rows import LARGEST_NUMBER, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,5 +104,5 @@ def restored_rows(arrays: Mapping[str, Array], count: int, kinds: Sequence[int])
     require(bool(((indices >= 0) & (indices < len(kinds))).all()), "the rows")
     kind = np.asarray(kinds, np.int64)[indices]
     whole = np.isnan(values) | ((values >= 0) & (values < kind) & (values == np.floor(values)))
-    require(bool((np.where(kind == 0, ~np.isinf(values), whole)).all()), "the rows")
+    require(bool((np.where(kind == 0, ~(np.abs(values) > LARGEST_NUMBER), whole)).all()), "the rows")
     return Rows(starts, indices, values)

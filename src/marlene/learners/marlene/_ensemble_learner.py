@@ -13,6 +13,7 @@ from marlene._common.states import arrays_under, with_prefix
 from marlene.drift import make_bank
 from marlene.kernels.ensemble.performance import NAMES
 from marlene.learners._saved import SavedLearner
+from marlene.learners._whole import Whole
 from marlene.learners.marlene._plain import ExampleDesk
 from marlene.learners.marlene._roster import EnsembleSettings
 from marlene.learners.marlene._state import ensemble_state, restore_ensemble
@@ -100,7 +101,8 @@ class EnsembleLearner(SavedLearner):
         if rows is None:
             return False
         self._never_false.see(None, desk.labels, desk.truth)
-        self._run(None, rows, desk.truth, NO_PROBABILITIES)
+        with Whole(self):
+            self._run(None, rows, desk.truth, NO_PROBABILITIES)
         return True
 
     def _decided_plainly(self, x: Any, what: str) -> dict[Hashable, Any] | None:  # noqa: ANN401
@@ -133,8 +135,9 @@ class EnsembleLearner(SavedLearner):
         for label in labels:
             if label not in known:
                 raise MarleneError(f"there is no label {label!r} in {'the target' if stream is None else repr(stream)}")
-        for ensemble in self._ensembles:
-            ensemble.signal_drift(stream, labels)
+        with Whole(self):
+            for ensemble in self._ensembles:
+                ensemble.signal_drift(stream, labels)
 
     def aswr(self) -> float:
         """Return the average source weight ratio: the weight of other labels and streams (paper, VII-C)."""

@@ -102,6 +102,7 @@ class Marlene(SavedLearner):
     _method = "marlene"
     _weighs = True
     _forgets = True
+    _settles = True
     _objects = ("base",)
 
     base: str | InputBank | MixedBank | Sequence[InputBank | Neighbours] = ALL

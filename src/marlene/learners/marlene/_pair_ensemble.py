@@ -193,13 +193,12 @@ class PairEnsemble(Ensemble):
     def _sweeping(
         self, batch: Batch, assumed: Labels, truth: Labels, condition: Labels, votes: Floats
     ) -> Iterator[None]:
-        """Take votes given the assumed labels, and judge by the truth; leave no row waiting, even when interrupted."""
+        """Take votes given the assumed labels, and judge by the truth; leave no row waiting."""
+        self._work.heard.steps[0] = 0  # a prediction that was interrupted may have left some
         self._waiting = WaitingRows(len(self.target), batch.position, assumed, truth, condition, votes)
-        try:
-            yield
-        finally:
-            self._sweep()
-            self._work.heard.steps[0] = 0
+        yield
+        self._sweep()
+        self._work.heard.steps[0] = 0
 
     def _kept_records(self) -> Floats:
         return NO_RECORDS
