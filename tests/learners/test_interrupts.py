@@ -18,6 +18,8 @@ EXAMPLES = 60
 MOMENTS = 3
 """How often an example is interrupted, at most; and a prediction once."""
 BEFORE, AFTER, UNFINISHED = "before", "after", "unfinished"
+SAVED = [name for name in METHODS if hasattr(create(name), "state")]
+"""The methods whose state can be told; Vowpal Wabbit's cannot."""
 
 
 class InterruptError(Exception):
@@ -140,14 +142,14 @@ def interrupted(method, seed, n=EXAMPLES):
     return counts
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SAVED)
 def test_an_interrupted_example_is_learnt_or_not(method):
     counts = interrupted(method, 2)
     assert counts[UNFINISHED] == 0
     assert sum(counts.values()) > 20
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SAVED)
 def test_a_learner_that_signals_divide_is_refused(method, monkeypatch):
     monkeypatch.setattr(_whole, "WAITING", ())
     counts = interrupted(method, 3, 40)
@@ -157,15 +159,16 @@ def test_a_learner_that_signals_divide_is_refused(method, monkeypatch):
 
 @pytest.mark.parametrize("method", ["br-marlene", "ebr", "marlene"])
 def test_of_an_interrupted_block_some_parts_are_learnt(method, monkeypatch):
-    monkeypatch.setattr(_block_learner, "PART", 8)
+    monkeypatch.setattr(_block_learner, "FIRST_PART", 8)
+    monkeypatch.setattr(_block_learner, "LARGEST_PART", 8)
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(80, 4)), rng.integers(0, 2, (80, 3))
     states, twin = [], build(method)
-    for end in range(8, 88, 8):
+    for row in range(80):
         states.append(contents(twin))
         began = time.perf_counter()
-        twin.learn_many(X[end - 8 : end], Y[end - 8 : end])
-        took = 10 * (time.perf_counter() - began)
+        twin.learn_many(X[row : row + 1], Y[row : row + 1])
+        took = 30 * (time.perf_counter() - began)
     states.append(contents(twin))
     seen = set()
     with interrupts():

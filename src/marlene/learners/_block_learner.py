@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -37,8 +38,10 @@ LARGEST_WEIGHT = 1e9
 """The largest weight of an example. Sums of larger ones would be inexact."""
 SHARE_FORGOTTEN = 1 / 8
 """The share of `max_features` that is forgotten at once, as it takes time."""
-PART = 1024
-"""How many rows of a block are learnt before a signal is handled."""
+FIRST_PART, LARGEST_PART = 64, 1024
+"""How many rows of a block are learnt before a signal is handled: at first, and at most."""
+SECONDS_OF_A_PART = 0.2
+"""How long a signal waits, about."""
 
 
 class BlockLearner(OneAtATime, base.MultiLabelClassifier):
@@ -371,15 +374,19 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
         lacks_room = self._lacks_room(additions)
         if lacks_room and not hasattr(X, "columns"):
             self._refuse_features(self._space.size() + len(additions))
-        for begin in range(0, max(1, len(truth)), PART):
+        begin, size = 0, FIRST_PART
+        while begin == 0 or begin < len(truth):
+            began = time.perf_counter()
             with Whole(self):
                 if begin == 0 and lacks_room:
                     rows, additions = self._with_room(additions, lambda room: self._space.rows(X, stream, True, room))
                 if begin == 0:
                     self._admit(stream, additions, labels)
                     self._never_false.see(stream, labels, truth)
-                part = slice(begin, min(len(truth), begin + PART))
+                part = slice(begin, min(len(truth), begin + size))
                 learn(cut_rows(rows, part.start, part.stop), truth[part], weights[part])
+            begin += size
+            size = max(1, min(LARGEST_PART, int(size * SECONDS_OF_A_PART / (time.perf_counter() - began))))
 
     def _warn_of_strangers(self, names: Iterable[Hashable], stream: str | None) -> None:
         names = list(names)
