@@ -47,7 +47,7 @@ def test_the_full_plan_is_the_papers(monkeypatch):
     monkeypatch.setattr("marlene.experiments.reproduce._plan.find", lambda name: name)
     plan = Plan.full(30, PAPER_DATA_SETS)
     real, synthetic = list(plan.real_runs()), list(plan.synthetic_runs(plan.synthetic_streams()))
-    assert len(real) == 30 * (10 * 7 + 5) + 3 * 7
+    assert len(real) == 30 * (10 * 6 + 5) + 3 * 10 + 3 * 7  # three seeds on IMDB
     assert {run.method for run in real} == set(REAL_METHODS)
     assert {run.stream["load"] for run in real if run.method == "brpw-marlene"} == {
         "yeast", "slashdot", "ohsumed", "20ng", "tmc2007",

@@ -45,6 +45,7 @@ class ResultStore:
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> store = ResultStore(tempfile.mkdtemp())
     >>> store.add({"key": "a1", "status": "done", "macro_gmean": 0.5}, {"steps": np.zeros(3)})
     >>> store.rows()[0]["macro_gmean"], store.traces("a1")["steps"]

@@ -37,6 +37,10 @@ def compared() -> list[str]:
     return [method.name for method in METHODS.values() if method.compared]
 
 
+LARGE, SEEDS_OF_LARGE = 100_000, 3
+"""Data sets of more examples are run with fewer seeds."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """Which streams, sizes and seeds are run.
@@ -162,7 +166,9 @@ class Plan:
     def seeded(self, runs: Iterable[Run], most: int | None = None) -> Iterator[Run]:
         """Return runs with every seed (or so many); a run whose outcome does not depend on the seed only once."""
         for run in runs:
-            for seed in self.seeds[: most if METHODS[run.method].random else 1]:
+            large = PRINTED[name].examples > LARGE if (name := run.stream.get("load")) in PRINTED else False
+            bound = min(most or len(self.seeds), SEEDS_OF_LARGE if large else len(self.seeds))
+            for seed in self.seeds[: bound if METHODS[run.method].random else 1]:
                 yield replace(run, seed=seed)
 
     def notes(self, page: str, **named: object) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import stats
 
 from marlene._common.errors import MarleneError
 from marlene.experiments._store import DONE, ResultStore, number
@@ -39,6 +41,8 @@ class Results:
     >>> run = grid.runs()[0]
     >>> results.seeds(run), round(results.mean(run, "micro_gmean"), 3)
     ((1, 2), 0.601)
+    >>> results.half_width(run, "micro_gmean")
+    0.0
     """
 
     def __init__(self, store: ResultStore, measured: ResultStore | None = None) -> None:
@@ -76,6 +80,13 @@ class Results:
         """Return the mean of a column over all seeds (or these); None if there are none."""
         values = self.values(run, column, seeds)
         return statistics.fmean(values) if values else None
+
+    def half_width(self, run: Run, column: str, seeds: Collection[int] | None = None) -> float | None:
+        """Return half the width of the 95 % interval of the mean, by Student's t; None without two seeds."""
+        values = self.values(run, column, seeds)
+        if len(values) < 2:
+            return None
+        return float(stats.t.ppf(0.975, len(values) - 1)) * statistics.stdev(values) / math.sqrt(len(values))
 
     def cell(self, run: Run, column: str, seeds: Collection[int] | None = None) -> float | str | None:
         """Return what a table shows: the mean, "failed" if this failed with every seed, None if it was not run."""

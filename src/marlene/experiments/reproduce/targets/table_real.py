@@ -37,7 +37,8 @@ def page(plan: Plan, results: Results) -> Page:
     tested = {score: real.over_data_sets(score) for score in SCORES}
     tables = [_scores_table(real, rows, score) for score in SCORES]
     tables += [_ranks_table(real, score, over_time[score] | published[score]) for score in SCORES]
-    tables += [_mean_ranks_table(real, tested), _tests_table(tested), _spread_table(real, rows)]
+    tables += [_mean_ranks_table(real, tested), _tests_table(tested)]
+    tables += [_intervals_table(real, rows, score) for score in SCORES]
     figures = [_diagram(SCORES[score], found) for score, found in tested.items() if found is not None]
     return Page(findings(real, over_time, tested), tables, figures, _notes(plan))
 
@@ -101,13 +102,14 @@ def _tests_table(tested: dict[str, OverDataSets | None]) -> ResultTable:
     return ResultTable(f"{NAME}-tests", say(NAME, "tests"), columns, rows)
 
 
-def _spread_table(real: RealData, names: list[str]) -> ResultTable:
+def _intervals_table(real: RealData, names: list[str], score: str) -> ResultTable:
     rows: list[list[Value]] = []
     for row in names:
-        every = [real.results.values(real.run(row, data_set), "macro_gmean") for data_set in real.plan.data_sets]
-        rows.append([row, *(statistics.stdev(v) if len(v) > 1 else None for v in every), real.seeds(row)])
+        widths = [real.results.half_width(real.run(row, data_set), score) for data_set in real.plan.data_sets]
+        rows.append([row, *widths, real.seeds(row)])
     columns = [Column("method"), *(Column(name, 4, "no two seeds") for name in real.plan.data_sets), Column("seeds")]
-    return ResultTable(f"{NAME}-spread", say(NAME, "spread"), columns, rows)
+    short = SCORES[score]
+    return ResultTable(f"{NAME}-intervals-{short.lower()}", say(NAME, "intervals", short=short), columns, rows)
 
 
 def _diagram(short: str, found: OverDataSets) -> Drawn:

@@ -106,6 +106,7 @@ def page(plan: Plan, results: Results) -> Page:
     told, detected = (SyntheticData(plan, results, detector) for detector in (ORACLE, DETECTED))
     tables = [_ranks_table(told, score, NAME, "true drifts signalled") for score in SCORES]
     tables += [_means_table(told, score) for score in SCORES]
+    tables += [_intervals_table(told, score) for score in SCORES]
     tables += [_ranks_table(detected, score, f"{NAME}-detected", DETECTED.upper()) for score in SCORES]
     found = [*_findings(told, "true drifts signalled"), *_sizes(told)]
     found += [*_findings(detected, f"drifts found by {DETECTED.upper()}"), say(NAME, "why")]
@@ -145,6 +146,18 @@ def _means_table(data: SyntheticData, score: str) -> ResultTable:
     short = SCORES[score]
     caption = say(NAME, "means", short=short)
     return ResultTable(f"{NAME}-means-{short.lower()}", caption, [*columns, Column("seeds")], rows, compared="rows")
+
+
+def _intervals_table(data: SyntheticData, score: str) -> ResultTable:
+    rows: list[list[Value]] = []
+    for stream in data.plan.synthetic_streams():
+        seeds = data.seeds(stream)
+        widths = [data.results.half_width(data.run(stream, setting), score, seeds) for setting in SETTINGS]
+        rows.append([*stream, *widths, seeds_in_words(seeds)])
+    columns = [Column("drift"), Column("size"), *(Column(setting_name(*s), 4, "no two seeds") for s in SETTINGS)]
+    short = SCORES[score]
+    caption = say(NAME, "intervals", short=short)
+    return ResultTable(f"{NAME}-intervals-{short.lower()}", caption, [*columns, Column("seeds")], rows)
 
 
 def _findings(data: SyntheticData, how: str) -> Iterator[str]:
