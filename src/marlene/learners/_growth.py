@@ -15,6 +15,7 @@ class Growth:
     --------
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
     ...     growth = Growth()
     ...     growth.see("labels", 20_000, None)
     ...     growth.see("labels", 20_001, None)
