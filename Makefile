@@ -2,14 +2,20 @@ PYTHON ?= python3
 TEST := .venv-test
 DEMO := .venv-demo
 SITE := build/site
+RUN_KERNELS := tests/kernels tests/trees tests/banks tests/drift tests/metrics tests/learners tests/evaluation \
+	tests/streams tests/fuzz tests/versions tests/live/test_worker.py tests/live/test_checkpoints.py
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test test-bounds lint docs bench clean
 
 demo: $(DEMO)/ready
 	$(DEMO)/bin/marlene demo
 
 test: lint docs
 	$(TEST)/bin/python -m pytest -n 2
+
+# The tests that run kernels, with kernels that check every index; they are compiled for it, and kept apart.
+test-bounds: $(TEST)/ready
+	NUMBA_BOUNDSCHECK=1 MARLENE_CACHE=$(CURDIR)/build/checked $(TEST)/bin/python -m pytest -n 2 $(RUN_KERNELS)
 
 lint: $(TEST)/ready
 	$(TEST)/bin/ruff format --check .
