@@ -3,14 +3,20 @@ TEST := .venv-test
 DEMO := .venv-demo
 BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SITE := build/site
+RUN_KERNELS := tests/kernels tests/trees tests/banks tests/drift tests/metrics tests/learners tests/evaluation \
+	tests/streams tests/fuzz tests/versions tests/live/test_worker.py tests/live/test_checkpoints.py
 
-.PHONY: demo test lint docs bench release-check clean
+.PHONY: demo test test-bounds lint docs bench release-check clean
 
 demo: $(DEMO)/ready
 	$(DEMO)/$(BIN)/marlene demo
 
 test: lint docs
 	$(TEST)/$(BIN)/python -m pytest -n 2
+
+# The tests that run kernels, with kernels that check every index; they are compiled for it, and kept apart.
+test-bounds: $(TEST)/ready
+	NUMBA_BOUNDSCHECK=1 MARLENE_CACHE=$(CURDIR)/build/checked $(TEST)/$(BIN)/python -m pytest -n 2 $(RUN_KERNELS)
 
 lint: $(TEST)/ready
 	$(TEST)/$(BIN)/ruff format --check .

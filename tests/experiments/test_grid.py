@@ -2,7 +2,7 @@
 
 import pytest
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import LONGEST, MarleneError
 from marlene.experiments import Grid, Run
 from marlene.experiments._grid import LOADED
 
@@ -217,6 +217,27 @@ def test_the_file_is_named(tmp_path, text, message):
     with pytest.raises(MarleneError) as refused:
         Grid.from_toml(path)
     assert str(refused.value).startswith(f"{path}{message}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"seeds = {'9' * 5000}", "not a TOML file: Exceeds the limit"),
+        ("seeds = 10000000000\n[[streams]]\nload = 'yeast'\n[[methods]]\nname = 'ebr'", "more than 1000000 runs"),
+        (f"seeds = {'[' * 5000}{']' * 5000}", "not a TOML file: maximum recursion depth exceeded"),
+        (f"[[streams]]\nload = 'yeast'\n{'x' * 100_000} = 1\n[[methods]]\nname = 'ebr'", "stream 1: 'xxx"),
+        ("[[streams]]\nload = 'yeast'\n\"two\\nlines\" = 1\n[[methods]]\nname = 'ebr'", "stream 1: 'two.nlines'"),
+        ("[[streams]]\nload = 'yeast'\n[[methods]]\nname = \"two\\nlines\"", "there is no method 'two.nlines'"),
+    ],
+    ids=["digits", "seeds", "nested", "long", "a key of two lines", "a name of two lines"],
+)
+def test_text_from_elsewhere_gives_one_short_line(tmp_path, text, message):
+    path = tmp_path / "grid.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(MarleneError, match=message) as refused:
+        Grid.from_toml(path).runs()
+    assert len(str(refused.value)) <= LONGEST
+    assert str(refused.value).isprintable()
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -27,7 +27,8 @@ from marlene.evaluation._result import FILE_TYPE as RESULT
 from marlene.evaluation._result import VERSION as RESULT_VERSION
 from marlene.experiments import Grid, ResultStore, run_grid
 from marlene.experiments._report import compare_store
-from marlene.learners import create
+from marlene.learners import METHODS, create
+from marlene.learners._saved import SavedLearner
 from marlene.live import Record, Worker
 from marlene.live._checkpoints import Checkpoints
 from marlene.report import run_page
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 State = tuple[Any, dict[str, np.ndarray]]
 LIMITS = ("max_memory", "max_labels", "max_features", "max_models")
 """Settings by which a learner may refuse what is new; a file may hold any of them."""
-LEARNERS = ("marlene", "br-marlene", "brpw-marlene", "ebr", "eps", "ert", "eabr", "gocc")
+LEARNERS = tuple(name for name in METHODS if isinstance(create(name), SavedLearner))
 ROWS = [
     {
         "id": i,

@@ -232,3 +232,38 @@ print(*(gmean(float(a), 1.0, 2.0, 3.0).hex() for a in range(9)))
         command = [sys.executable, "-c", program]
         given.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     assert len(given) == 1
+
+
+CHECKED = """
+import numpy as np
+from marlene.kernels.compile import inlined, kernel, subkernel
+
+
+@inlined
+def read(array, place):
+    return array[place]
+
+
+@subkernel
+def middle(array, place):
+    return read(array, place)
+
+
+@kernel
+def outer(array, place):
+    return middle(array, place)
+
+
+try:
+    print(outer(np.zeros(3), 2), outer(np.zeros(3), 3))
+except IndexError as error:
+    print(error)
+"""
+
+
+def test_indices_can_be_checked_in_all_parts_of_a_kernel(tmp_path):
+    program = tmp_path / "checked.py"
+    program.write_text(CHECKED)
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "MARLENE_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "index is out of bounds\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marlene._common.archives import read_arrays, write_arrays
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene._common.extras import optional
 from marlene._common.files import atomic_write, take_lock
 from marlene.evaluation._result import dump_json
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays
 
 DONE, FAILED = "done", "failed"
+FORMAT, VERSION = "format", 1
+"""The version of a row's format. Files of before there were versions have none."""
 
 
 class Outcome(NamedTuple):
@@ -63,7 +65,7 @@ class ResultStore:
             with atomic_write(self._traces(row["key"])) as file:
                 write_arrays(file, traces)
         with atomic_write(self._row(row["key"])) as file:
-            file.write(dump_json(dict(row), indent=1).encode())
+            file.write(dump_json({FORMAT: VERSION, **row}, indent=1).encode())
 
     def row(self, key: str) -> dict[str, Any]:
         """Return the row of a run; a score that is not defined is None."""
@@ -74,6 +76,9 @@ class ResultStore:
             raise MarleneError(f"{path}: the row of a run cannot be read ({error})") from error
         if not isinstance(row, dict) or row.get("key") != key or "status" not in row:
             raise MarleneError(f"{path}: not the row of the run {key}")
+        written = row.pop(FORMAT, VERSION)
+        if written != VERSION:
+            raise MarleneError(f"{path}: version {quoted(written)} of the format, this program reads version {VERSION}")
         return row
 
     def rows(self) -> list[dict[str, Any]]:
