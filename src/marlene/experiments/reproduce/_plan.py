@@ -162,7 +162,8 @@ class Plan:
     def seeded(self, runs: Iterable[Run], most: int | None = None) -> Iterator[Run]:
         """Return runs with every seed (or so many); a run whose outcome does not depend on the seed only once."""
         for run in runs:
-            for seed in self.seeds[: most if METHODS[run.method].random else 1]:
+            random = run.method not in METHODS or METHODS[run.method].random
+            for seed in self.seeds[: most if random else 1]:
                 yield replace(run, seed=seed)
 
     def notes(self, page: str, **named: object) -> list[str]:
