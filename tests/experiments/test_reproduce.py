@@ -16,7 +16,7 @@ from marlene.experiments.reproduce import TARGETS, Plan, reproduce
 from marlene.experiments.reproduce._plan import SETTINGS, compared
 from marlene.experiments.reproduce._real_data import PUBLISHED_ROW, RANKED, RealData
 from marlene.experiments.reproduce._results import Results
-from marlene.experiments.reproduce.targets import table_pairs, table_programs, transfer
+from marlene.experiments.reproduce.targets import imitation, table_pairs, table_programs, transfer
 from marlene.experiments.reproduce.targets.ablation import ALARMED, ROTATED, TRANSFER, UNDISTURBED, VARIANTS
 from marlene.experiments.reproduce.targets.fig_transfer import mean_transfer
 from marlene.experiments.reproduce.targets.table_synthetic import SyntheticData
@@ -422,3 +422,32 @@ def test_a_row_of_the_transfer_matrix_belongs_to_the_label_of_its_own_box(made):
     own = [matrix[row, row] for row in range(5)]
     last = [traces["aswr"][-1] for traces in found.traces(run, "aswr")]
     np.testing.assert_allclose(1 - np.mean(own), np.mean(last), rtol=1e-5)
+
+
+def test_the_imitation_stands_beside_the_papers_row(made):
+    (row,) = read_csv(made, "imitation")
+    run = PLAN.real("yeast", "program:br-marlene", {}, {"features": "numeric"})
+    means = [results(made).mean(run, score) for score in paper.SCORES]
+    printed = paper.scores("br-marlene", "yeast")
+    assert [row["Macro"], row["Micro"], row["Label-set"]] == [f"{mean:.3f}" for mean in means]
+    assert [float(row[f"{short} (paper)"]) for short in ("Macro", "Micro", "Label-set")] == list(printed)
+    largest = max((mean - theirs for mean, theirs in zip(means, printed, strict=True)), key=abs)
+    assert row["largest difference"] == f"{largest:.3f}"
+    assert row["seeds"] == "1, 2"
+
+
+def test_far_rows_of_the_imitation_get_a_reason(tmp_path):
+    plan = dataclasses.replace(PLAN, data_sets=("yeast", "tmc2007"), seeds=(1,), quick=False)
+    wanted = list(imitation.runs(plan))
+    assert [run.stream.get("shuffle") for run in wanted] == [None, None, 1, 2, 3]
+    assert wanted[-1].course == "tmc2007, shuffled with seed 3"
+    store = ResultStore(tmp_path)
+    scores = {"yeast": (0.541, 0.644, 0.607), "tmc2007": (0.740, 0.768, 0.724)}
+    for run in wanted:
+        row = perform(dataclasses.replace(run, stream={"load": "yeast", "limit": 30}, method="majority")).row
+        found = dict(zip(paper.SCORES, scores[run.stream["load"]], strict=True))
+        store.add(row | {"key": run.key, "group": run.group, "seed": run.seed} | found, {})
+    page = imitation.page(plan, Results(store))
+    assert page.findings[0] == "Of 2 rows, 1 are within 0.01 of the paper's in all three scores."
+    assert page.findings[1].startswith("tmc2007: the row depends on the order of the examples")
+    assert len(page.tables[1].rows) == 5

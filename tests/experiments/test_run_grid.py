@@ -135,6 +135,16 @@ def test_the_beginning_of_another_data_set_is_learnt_before_the_second_half(tmp_
     assert rows["the beginning of other.csv"]["models"] > rows["none"]["models"]
 
 
+def test_examples_in_a_random_order(tmp_path):
+    stream = {"load": "yeast", "limit": 60}
+    grid = Grid([stream | {"shuffle": 3}, stream], [{"name": "majority"}])
+    store = run_grid(grid, tmp_path)
+    shuffled, plain = (store.traces(run.key)["truth"] for run in grid.runs())
+    order = np.random.default_rng(3).permutation(60)
+    assert np.array_equal(shuffled, plain[order])
+    assert not np.array_equal(shuffled, plain)
+
+
 def test_an_archive_that_is_not_there_is_a_failed_run(tmp_path):
     stream = {"load": "yeast", "limit": 100, "archive": "renmed"}
     (row,) = run_grid(Grid([stream], [{"name": "majority"}]), tmp_path).rows()

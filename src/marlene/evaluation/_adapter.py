@@ -49,13 +49,14 @@ def _above_half(probabilities: Floats) -> tuple[Floats, Labels]:
 
 def as_block_learner(model: Any, stream: Stream | LazyStream) -> Any:  # noqa: ANN401
     """Return the model itself if it takes blocks, else a wrapper that passes it row after row."""
+    if not isinstance(model, type) and all(hasattr(model, name) for name in BLOCK_METHODS):
+        return model
     multi_label = callable(getattr(model, "learn_one", None)) and callable(getattr(model, "predict_one", None))
     if isinstance(model, (type, base.Classifier)) or not multi_label:
         raise MarleneError(
             f"{model!r} is not a River-style multi-label model; BinaryRelevance makes one of a single-label classifier"
         )
-    takes_arrays = all(hasattr(model, name) for name in BLOCK_METHODS)
-    return model if takes_arrays else RowsForRiver(model, stream)
+    return RowsForRiver(model, stream)
 
 
 class RowsForRiver:

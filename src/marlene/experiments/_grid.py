@@ -38,6 +38,7 @@ LOADED = {
     "archive_seed": int,
     "change": str,
     "change_seed": int,
+    "shuffle": int,
     "alarms": int,
     "told": bool,
 }
@@ -120,6 +121,7 @@ class Run:
     def course(self) -> str:
         """The stream and its sources, in words."""
         stream = self.stream.get("load") or f"{self.stream['synthetic']}-{self.stream['size']}"
+        stream += f", shuffled with seed {self.stream['shuffle']}" if "shuffle" in self.stream else ""
         stream += ", second half" if "archive" in self.stream else ""
         if "change" in self.stream:
             stream += f", {changes.in_words(self.stream['change'], self.stream.get('change_seed', 1))}"
@@ -144,10 +146,11 @@ class Grid:
         target is the second half, and the first is learnt before: see `Stream.halves`; "none": it is not learnt;
         "warm": it is learnt as the target, before scoring starts; the name or file of another data set: as many
         examples of that are learnt instead), `change` and `change_seed` (how the labels of the target change places:
-        see `marlene.streams.changes`), and `alarms` (how many false alarms in a row, for every label, are injected from
-        a quarter of the stream on; for learners with `drift = "oracle"` and those without a detector). Or `synthetic`:
-        a type of `marlene.streams.synthetic_experiment`, with `size`, `sources`, `source_size`, and `seed` (a number,
-        by default 1; or "run": drawn anew with the seed of the run). With `told = true` either kind tells the learner
+        see `marlene.streams.changes`), `shuffle` (a seed: the examples in a random order), and `alarms` (how many false
+        alarms in a row, for every label, are injected from a quarter of the stream on; for learners with `drift =
+        "oracle"` and those without a detector). Or `synthetic`: a type of `marlene.streams.synthetic_experiment`, with
+        `size`, `sources`, `source_size`, and `seed` (a number, by default 1; or "run": drawn anew with the seed of the
+        run). With `told = true` either kind tells the learner
         of every drift, and of the false alarms; it must have the method `signal_drift`. Lists under `load`, `archive`,
         `change`, their seeds, `synthetic`, `size` and the `sources` of a synthetic stream stand for several streams.
     methods

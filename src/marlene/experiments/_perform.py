@@ -9,7 +9,7 @@ import os
 import platform
 import traceback
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from marlene.evaluation._adapter import as_block_learner
 from marlene.experiments._grid import BURST, NO_ARCHIVE, WARM, Run
 from marlene.experiments._store import DONE, FAILED, Outcome
 from marlene.experiments._watched import Watched
-from marlene.learners import create
+from marlene.experiments.program import create
 from marlene.streams import CATALOGUE, Stream, load, synthetic_experiment
 from marlene.streams.archives import ARCHIVES, SAME
 from marlene.streams.changes import changed
@@ -138,7 +138,7 @@ def _streams(description: str) -> tuple[Stream, tuple[Stream, ...], Drifts, Stre
     alarms = stream.pop("alarms", 0)
     target, sources, first = _loaded(stream.pop("load"), **stream)
     if alarms and not isinstance(target, Stream):
-        raise MarleneError(f"{target.name}: archive, change and alarms need a stream in memory, without lazy")
+        raise MarleneError(f"{target.name}: archive, change, shuffle and alarms need a stream in memory, without lazy")
     false = {len(target) // 4 + i * max(1, len(target) // BURST) for i in range(alarms)}
     told = {label: tuple(sorted({*target.drifts.get(label, ()), *false})) for label in target.labels}
     return target, sources, told, first
@@ -152,12 +152,16 @@ def _loaded(
     archive_seed: int = 1,
     change: str | None = None,
     change_seed: int = 1,
+    shuffle: int | None = None,
     **columns: Any,  # noqa: ANN401 (what `load` is told about columns)
 ) -> tuple[Stream, tuple[Stream, ...], Stream | None]:
     """Load target and sources, cut off the archive (a source, or learnt as the target), and change the target."""
-    if columns.get("lazy") and (archive is not None or change is not None):
-        raise MarleneError(f"{name}: archive, change and alarms need a stream in memory, without lazy")
+    if columns.get("lazy") and (archive, change, shuffle) != (None, None, None):
+        raise MarleneError(f"{name}: archive, change, shuffle and alarms need a stream in memory, without lazy")
     target: Any = load(name, limit=limit, **columns)
+    if shuffle is not None:
+        order = np.random.default_rng(shuffle).permutation(len(target))
+        target = replace(target, X=target.X[order], Y=target.Y[order])
     learnt = [_source(one, columns) for one in sources]
     warm = None
     if archive is not None:

@@ -24,7 +24,7 @@ from marlene.evaluation._prequential import load_kernels
 from marlene.experiments._grid import Run
 from marlene.experiments._perform import failed, perform
 from marlene.experiments._store import ResultStore
-from marlene.learners import create
+from marlene.experiments.program import create
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

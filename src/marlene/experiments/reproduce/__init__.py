@@ -31,7 +31,7 @@ ALL = "all"
 NAMES = (
     *("table-datasets", "table-real", "table-time", "table-synthetic", "fig-labels", "fig-aswr", "fig-windows"),
     *("fig-drifts", "fig-transfer", "ablation", "transfer", "table-br-marlene", "table-pairs", "table-programs"),
-    *("published", "noise-floor"),
+    *("published", "noise-floor", "imitation"),
 )
 TARGETS: dict[str, ReproduceTarget] = {
     name: import_module(f"{__name__}.targets.{name.replace('-', '_')}").TARGET for name in NAMES

@@ -168,7 +168,8 @@ class Plan:
         for run in runs:
             large = PRINTED[name].examples > LARGE if (name := run.stream.get("load")) in PRINTED else False
             bound = min(most or len(self.seeds), SEEDS_OF_LARGE if large else len(self.seeds))
-            for seed in self.seeds[: bound if METHODS[run.method].random else 1]:
+            random = run.method not in METHODS or METHODS[run.method].random
+            for seed in self.seeds[: bound if random else 1]:
                 yield replace(run, seed=seed)
 
     def notes(self, page: str, **named: object) -> list[str]:

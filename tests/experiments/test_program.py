@@ -1,0 +1,134 @@
+"""The imitation of the authors' program beside its slow twin."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from marlene._common.errors import MarleneError
+from marlene.experiments.program._br_marlene import ProgramBRMarlene
+from marlene.experiments.program._java import JavaRandom, repeated_draw
+from marlene.kernels.compile import kernel
+from marlene.streams import load
+from tests.naive.program import naive_program, program_votes, repeated
+
+UNIFORM, NORMAL = 0.7308781907032909, 1.561581040188955
+SPLIT_ROWS = 1500
+
+
+@kernel
+def draw(rate, uniform, normal):
+    return repeated_draw(rate, uniform, normal)
+
+
+def test_java_draws_these_numbers():
+    # What `new java.util.Random(seed)` gives first.
+    assert [JavaRandom(seed).uniform() for seed in (1, 42)] == [UNIFORM, 0.7275636800328681]
+    assert JavaRandom(1).normal() == pytest.approx(NORMAL, rel=1e-12)
+    assert JavaRandom(42).normal() == pytest.approx(1.1419053154730547, rel=1e-12)
+
+
+def test_draws_are_quantiles_and_for_high_rates_normal():
+    for rate in [1.0, 1.5, 2.25, 7.0, 31.4, 99.0, 100.0, 250.5]:
+        assert draw(rate, UNIFORM, 1.5) == repeated(rate, UNIFORM, 1.5)
+    assert draw(100.0, UNIFORM, 1.5) == 115
+    assert draw(100.0, UNIFORM, -20.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("raw", "votes"),
+    [
+        ((1.0, 3.0), (0.25, 0.75)),
+        ((math.inf, 0.0), (1.0, 0.0)),
+        ((0.5, math.inf), (0.0, 1.0)),
+        ((math.inf, math.inf), (1.0, 0.0)),
+        ((0.0, 2e-313), (1.0, 0.0)),  # as the recorded traces have it
+        ((math.nan, 1.0), (0.0, 0.0)),
+        ((1e308, 1e308), (0.0, 0.0)),
+        ((2.0,), (1.0, 0.0)),
+        ((), (0.0, 0.0)),
+    ],
+)
+def test_what_is_no_number_is_repaired(raw, votes):
+    assert program_votes(raw) == votes
+
+
+def blobs(seed, rows, features, labels, scale):
+    """Return labels that depend on groups of features; a small scale lets products overflow, a large one underflow."""
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((rows, labels)) < rng.uniform(0.05, 0.6, labels)).astype(np.int8)
+    X = rng.normal(size=(rows, features)) + Y @ rng.normal(size=(labels, features)) * 2.0
+    return np.where(rng.random((rows, features)) < 0.3, 0.0, X * scale), Y
+
+
+def compare(X, Y):
+    twin = naive_program(X.shape[1], UNIFORM, NORMAL)
+    probabilities, pred = ProgramBRMarlene(1).decide_then_train(X, Y)
+    expected, decided = [], []
+    for x, y in zip(X.tolist(), Y.tolist(), strict=True):
+        said = twin.predict_proba(x) or dict.fromkeys(range(len(y)), (0.5, 0.5))
+        expected.append([said[label][1] for label in range(len(y))])
+        told = twin.predict(x) or dict.fromkeys(range(len(y)), 0)
+        decided.append([told[label] for label in range(len(y))])
+        twin.learn(x, dict(enumerate(y)))
+    np.testing.assert_allclose(probabilities, expected, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(pred, decided)
+    return twin
+
+
+@pytest.mark.parametrize(
+    ("rows", "features", "scale"), [(250, 40, 1.0), (250, 40, 1e-9), (250, 40, 1e9), (SPLIT_ROWS, 3, 1.0)]
+)
+def test_the_imitation_is_its_slow_twin(rows, features, scale):
+    X, Y = blobs(rows + features, rows, features, 3, scale)
+    twin = compare(X, Y)
+    splits = sum(model.tree.n_split for model in twin.models)
+    assert (splits > 0) == (rows == SPLIT_ROWS)
+    leaves = [model.tree.root for model in twin.models] if rows < SPLIT_ROWS else []
+    products = [leaf.products(x) for leaf in leaves for x in X[-50:].tolist()]
+    assert any(math.inf in factors for factors in products) == (scale < 1.0)
+    assert any(max(factors) == 0.0 for factors in products) == (scale > 1.0)
+
+
+def test_constant_features_and_rare_labels():
+    X, Y = blobs(5, 400, 6, 3, 1.0)
+    X[:, 2] = 0.0
+    X[:300, 4] = 1.0
+    Y[:200, 1] = 0
+    Y[:, 2] = 0
+    compare(X, Y)
+
+
+def test_a_large_tree_splits_even_if_no_feature_is_any_good():
+    rng = np.random.default_rng(2)
+    X = np.zeros((4000, 2))
+    X[rng.choice(4000, 8, replace=False), 0] = 1.0
+    X[rng.choice(4000, 6, replace=False), 1] = 1.0
+    Y = (rng.random((4000, 1)) < 0.5).astype(np.int8)
+    twin = compare(X, Y)
+    assert twin.models[0].tree.n_split > 0
+
+
+@pytest.mark.data
+def test_on_the_beginning_of_yeast():
+    stream = load("yeast", limit=400)
+    compare(stream.X, stream.Y)
+
+
+def test_blocks_sparse_rows_and_predictions_change_nothing():
+    X, Y = blobs(7, 300, 5, 2, 1.0)
+    whole, blocks = ProgramBRMarlene(1), ProgramBRMarlene(1)
+    expected = whole.test_then_train(X, Y)
+    blocks.learn_many(sp.csr_array(X[:100]), Y[:100])
+    before = blocks.predict_proba_many(X[100:101])
+    np.testing.assert_array_equal(blocks.test_then_train(X[100:], Y[100:]), expected[100:])
+    np.testing.assert_array_equal(before[0], expected[100])
+    assert blocks.counts() == {"models": 2, "drifts": 0}
+
+
+def test_what_it_cannot_take_is_refused():
+    with pytest.raises(MarleneError, match="neither missing values nor unknown labels"):
+        ProgramBRMarlene().learn_many(np.array([[np.nan]]), np.array([[1]]))
+    with pytest.raises(MarleneError, match="nothing has been learnt"):
+        ProgramBRMarlene().predict_proba_many(np.zeros((1, 1)))
