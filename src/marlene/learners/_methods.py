@@ -90,7 +90,7 @@ class Method:
     transfer: bool = False
 
 
-BR_OPTIONS = ("drift", "base")
+BR_OPTIONS = ("drift", "base", "retired")
 BRPW_OPTIONS = (*BR_OPTIONS, "pairs", "combine", "weighting", "pooling", "voters")
 ENSEMBLES: dict[str, tuple[str, type[OnlineBagging | GOOWE]]] = {
     "bagging": ("online bagging", OnlineBagging),
