@@ -277,7 +277,7 @@ def test_a_river_bank_is_for_rivers_detectors(wrong, message):
         RiverBank(wrong)
 
 
-@pytest.mark.parametrize("name", ["ddm-oci", "ddm", "adwin", "none", "oracle"])
+@pytest.mark.parametrize("name", ["balanced", "ddm-oci", "ddm", "adwin", "none", "oracle"])
 def test_a_bank_by_name(name):
     bank = make_bank(name)
     assert type(bank) is DETECTOR_BANKS[name]
@@ -300,7 +300,7 @@ def test_a_bank_like_another():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("kswin", "no drift detector is called 'kswin'; there are ddm-oci, ddm, adwin, none, oracle"),
+        ("kswin", "no drift detector is called 'kswin'; there are balanced, ddm-oci, ddm, adwin, none, oracle"),
         ({"delta": 0.1}, "no drift detector is called None"),
         ({"name": ["ddm"]}, "no drift detector is called"),
         ({"name": "adwin", "alpha": 0.1}, "adwin has no setting 'alpha'; it has delta"),

@@ -5,19 +5,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marlene.drift import DRIFT, WARNING, ADWINBank, DDMBank, DDMOCIBank
-from tests.naive.detectors import NaiveADWIN, NaiveDDM, NaiveDDMOCI
+from marlene.drift import DRIFT, WARNING, ADWINBank, BalancedBank, DDMBank, DDMOCIBank
+from tests.naive.detectors import NaiveADWIN, NaiveBalanced, NaiveDDM, NaiveDDMOCI
 
 EACH_KIND = pytest.mark.parametrize(
-    "prototype", [DDMOCIBank(strict=False), DDMOCIBank(), DDMBank(), ADWINBank()], ids=repr
+    "prototype", [DDMOCIBank(strict=False), DDMOCIBank(), BalancedBank(), DDMBank(), ADWINBank()], ids=repr
 )
 SEEDS = st.integers(0, 2**32 - 1)
 OCI_NAMES = ["n", "minority", "p", "s", "p_max", "s_max", "class_size", "recall_num", "recall_den"]
 NAIVE_NAMES = {
     "ddm-oci": OCI_NAMES,
+    "balanced": ["n", "p", "s", "p_max", "s_max", "class_size", "recall_num", "recall_den"],
     "ddm": ["n", "p", "s", "p_min", "s_min"],
     "adwin": ["inputs", "width", "total", "variance_sum"],
 }
+
+
+NAIVE = {"ddm-oci": NaiveDDMOCI, "balanced": NaiveBalanced, "ddm": NaiveDDM, "adwin": NaiveADWIN}
 
 
 class Twin:
@@ -26,10 +30,10 @@ class Twin:
     def __init__(self, bank):
         self.kind = bank.name
         parameters = {name: value for name, value in bank.settings().items() if name != "name"}
-        self.detector = {"ddm-oci": NaiveDDMOCI, "ddm": NaiveDDM, "adwin": NaiveADWIN}[self.kind](**parameters)
+        self.detector = NAIVE[self.kind](**parameters)
 
     def update(self, correct, truth):
-        if self.kind == "ddm-oci":
+        if self.kind in {"ddm-oci", "balanced"}:
             self.detector.update(correct, truth)
         else:
             self.detector.update(not correct)
@@ -88,6 +92,12 @@ def run_beside_twins(bank, seed, positive, steps=250, churn=0.01):
 @given(SEEDS, st.booleans(), st.sampled_from([0.0, 0.02, 0.3, 0.5, 0.9]), st.integers(0, 40))
 def test_ddm_oci_is_its_twin(seed, strict, positive, minimum):
     run_beside_twins(DDMOCIBank(strict, minimum=minimum), seed, positive)
+
+
+@settings(max_examples=60)
+@given(SEEDS, st.sampled_from([0.0, 0.02, 0.3, 0.5, 0.9]), st.integers(0, 40), st.sampled_from([0.9, 0.999, 1.0]))
+def test_balanced_is_its_twin(seed, positive, minimum, fading):
+    run_beside_twins(BalancedBank(minimum=minimum, fading=fading), seed, positive)
 
 
 @settings(max_examples=30)

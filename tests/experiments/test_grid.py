@@ -172,7 +172,7 @@ def test_who_is_told_of_drifts():
         ({"methods": [METHOD, METHOD | {"drift": "none"}]}, "grid, method 2: method majority has no option 'drift'"),
         (
             {"methods": [{"name": "br-marlene", "drift": ["none", "dmm"]}]},
-            "grid, method 1: no drift detector is called 'dmm'; there are ddm-oci, ddm, adwin, none, oracle",
+            "grid, method 1: no drift detector is called 'dmm'; there are balanced, ddm-oci, ddm, adwin, none, oracle",
         ),
         (
             {"evaluation": {"windows": 3}},

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from marlene.drift import ADWINBank, DDMBank, DDMOCIBank
+from marlene.drift import ADWINBank, BalancedBank, DDMBank, DDMOCIBank
 from marlene.learners import BRMarlene
 from marlene.streams import Feature
 from marlene.trees import HoeffdingForest
 from tests.naive.br_marlene import NaiveBRMarlene
-from tests.naive.detectors import NaiveADWIN, NaiveDDM, NaiveDDMOCI
+from tests.naive.detectors import NaiveADWIN, NaiveBalanced, NaiveDDM, NaiveDDMOCI
 from tests.naive.hoeffding_tree import NaiveHoeffdingTree
 
 KINDS = [0, 0, 2, 2]
@@ -35,6 +35,7 @@ POLICIES = {
     "none": ("none", None),
     "ddm-oci": (DDMOCIBank(minimum=10), lambda: NaiveDDMOCI(minimum=10)),
     "published ddm-oci": (DDMOCIBank(strict=False, minimum=10), lambda: NaiveDDMOCI(strict=False, minimum=10)),
+    "balanced": (BalancedBank(minimum=10), lambda: NaiveBalanced(minimum=10)),
     "ddm": (DDMBank(minimum=10), lambda: OfErrors(NaiveDDM(minimum=10), "drift")),
     "adwin": (ADWINBank(delta=0.5), lambda: OfErrors(NaiveADWIN(delta=0.5), "change")),
     "oracle": ("oracle", None),
@@ -51,10 +52,11 @@ def examples(rng, n, n_labels):
     return X.astype(float), Y
 
 
+@pytest.mark.parametrize("retired", ["all", "better"])
 @pytest.mark.parametrize("policy", POLICIES)
 @settings(max_examples=6)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_the_same_at_every_step(policy, seed):
+def test_the_same_at_every_step(policy, retired, seed):
     rng = np.random.default_rng(seed)
     bank, make_detector = POLICIES[policy]
     trees = []
@@ -63,8 +65,8 @@ def test_the_same_at_every_step(policy, seed):
         trees.append(NaiveHoeffdingTree(kinds=KINDS, **TREE))
         return trees[-1]
 
-    naive = NaiveBRMarlene(make_tree, make_detector)
-    model = BRMarlene(base=HoeffdingForest([], **TREE), drift=bank, resampling="expected")
+    naive = NaiveBRMarlene(make_tree, make_detector, retired_only_where_better=retired == "better")
+    model = BRMarlene(base=HoeffdingForest([], **TREE), drift=bank, resampling="expected", retired=retired)
     features = [Feature(str(i), "binary" if kind else "numeric") for i, kind in enumerate(KINDS)]
     streams = {None: examples(rng, 220, 3), "archive": examples(rng, 120, 2), "other": examples(rng, 60, 1)}
     for stream, (_, Y) in streams.items():

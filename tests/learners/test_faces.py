@@ -320,7 +320,7 @@ def test_names_of_numpy_are_those_of_python(tmp_path, learner):
     assert continued(through_a_file(model, tmp_path)) == continued(plain)
 
 
-@pytest.mark.parametrize("drift", ["ddm-oci", "ddm", "adwin", "none", "oracle", None])
+@pytest.mark.parametrize("drift", ["balanced", "ddm-oci", "ddm", "adwin", "none", "oracle", None])
 def test_a_loaded_learner_has_the_parameters_it_was_made_with(tmp_path, drift):
     model = BRMarlene(drift=drift, seed=3)
     model.learn_many(*drifting(50))

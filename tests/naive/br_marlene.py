@@ -198,11 +198,13 @@ class Ensemble:
         *,
         resampling: Callable[[Stream, Label, int, int, float], int] = expected,
         ignore_drift_without_background: bool = False,
+        retired_only_where_better: bool = False,
     ) -> None:
         self.make_tree = make_tree
         self.make_detector = make_detector
         self.resampling = resampling
         self.ignore_drift_without_background = ignore_drift_without_background
+        self.retired_only_where_better = retired_only_where_better
         self.own_voters_only = False
         self.models: list[SubClassifier] = []
         self.records: dict[tuple[SubClassifier, Label], Record] = {}
@@ -320,16 +322,27 @@ class Ensemble:
         negative = positive = 0.0
         for model in self.voters(label):
             record = self.records[model, label]
+            if not self.has_vote(model, label):
+                continue
             against, in_favour = record.calibrated(model.votes(x))
             negative += record.alpha * against
             positive += record.alpha * in_favour
         return negative, positive
 
+    def has_vote(self, model: SubClassifier, label: Label) -> bool:
+        """Whether a sub-classifier has a vote: our rule may ask retired ones for more weight than the latest has."""
+        latest = self.tasks[TARGET, label].latest
+        if not self.retired_only_where_better or self.tasks[model.stream, model.label].latest is model:
+            return True
+        assert latest is not None
+        return self.records[model, label].alpha > self.records[latest, label].alpha + 1e-6
+
     def swr(self, label: Label) -> float:
         """Part of a target label's weights on what was not trained on it (spec section 6)."""
         if (TARGET, label) not in self.tasks:
             return 0.0
-        weights = [(model, self.records[model, label].alpha) for model in self.models]
+        voters = [model for model in self.models if self.has_vote(model, label)]
+        weights = [(model, self.records[model, label].alpha) for model in voters]
         everything = total([alpha for _, alpha in weights])
         elsewhere = total([alpha for model, alpha in weights if (model.stream, model.label) != (TARGET, label)])
         return elsewhere / everything if everything > 0.0 else 0.0
@@ -365,6 +378,8 @@ class NaiveBRMarlene(Ensemble):
         Called with stream, label, number of the sub-classifier, number of the draw and the rate; the weight k.
     ignore_drift_without_background
         Do what the published program does when no warning preceded a drift: nothing.
+    retired_only_where_better
+        Our rule: a retired sub-classifier has a vote on a label only with more weight than the label's latest.
     """
 
     def learn(self, x: Sequence[float], y: Mapping[Label, int], stream: Stream = TARGET) -> None:

@@ -91,6 +91,53 @@ class NaiveDDMOCI:
         self.warning = not self.drift and low <= self.p_max[c] - self.warning_level * self.s_max[c]
 
 
+class NaiveBalanced:
+    """Drift detection on the mean of both recalls, which fade at examples of the smaller class."""
+
+    def __init__(
+        self, theta: float = 0.99, fading: float = 0.999, minimum: int = 30, warning: float = 2, drift: float = 3
+    ) -> None:
+        self.theta, self.fading, self.minimum = theta, fading, minimum
+        self.warning_level, self.drift_level = warning, drift
+        self._reset()
+
+    def _reset(self) -> None:
+        self.warning = False
+        self.drift = False
+        self.n = 0
+        self.p, self.s = 0.0, math.nan
+        self.p_max, self.s_max = 0.0, 0.0
+        self.class_size = [0.5, 0.5]
+        self.recall_num = [0.0, 0.0]
+        self.recall_den = [0.0, 0.0]
+
+    def update(self, correct: bool, y: int) -> None:
+        """Take one prediction of an example of class ``y`` (0 or 1)."""
+        if self.drift:
+            self._reset()
+        self.class_size = [self.theta * size + (y == c) for c, size in enumerate(self.class_size)]
+        smaller = 0 if self.class_size[0] < self.class_size[1] else 1
+        if y == smaller:
+            self.n += 1
+            self.recall_num = [self.fading * hits for hits in self.recall_num]
+            self.recall_den = [self.fading * examples for examples in self.recall_den]
+        self.recall_num[y] += correct
+        self.recall_den[y] += 1.0
+        self.p, self.s, self.warning = 0.0, math.nan, False
+        if min(self.recall_den) > 0.0:
+            recalls = [hits / examples for hits, examples in zip(self.recall_num, self.recall_den, strict=True)]
+            variances = [r * (1.0 - r) / examples for r, examples in zip(recalls, self.recall_den, strict=True)]
+            self.p = sum(recalls) / 2.0
+            self.s = math.sqrt(max(0.0, sum(variances))) / 2.0
+        if self.n < self.minimum or not self.s > 0.0:
+            return
+        if self.p + self.s > self.p_max + self.s_max:
+            self.p_max, self.s_max = self.p, self.s
+        low = self.p - self.s
+        self.drift = low <= self.p_max - self.drift_level * self.s_max
+        self.warning = not self.drift and low <= self.p_max - self.warning_level * self.s_max
+
+
 class NaiveDDM:
     """Gama's drift detection method on the error rate, as in River.
 

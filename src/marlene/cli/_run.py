@@ -63,7 +63,8 @@ def run(
     first_feature: FirstOption = None,
     absent: AbsentOption = None,
     drift: Annotated[
-        str | None, typer.Option(help="Drift detector of the paper's methods: ddm-oci (default), ddm, adwin, none.")
+        str | None,
+        typer.Option(help="Drift detector of the paper's methods: ddm-oci (default), balanced, ddm, adwin, none."),
     ] = None,
     settings: Annotated[
         list[str] | None,

@@ -1,6 +1,7 @@
 """Drift detectors, many at a time: banks, and single ones in River's interface."""
 
 from marlene.drift._adwin import ADWIN, ADWINBank
+from marlene.drift._balanced import Balanced, BalancedBank
 from marlene.drift._bank import DRIFT, IN_CONTROL, WARNING, DetectorBank
 from marlene.drift._ddm import DDM, DDMBank
 from marlene.drift._ddm_oci import DDMOCI, DDMOCIBank
@@ -17,6 +18,8 @@ __all__ = [
     "IN_CONTROL",
     "WARNING",
     "ADWINBank",
+    "Balanced",
+    "BalancedBank",
     "DDMBank",
     "DDMOCIBank",
     "DetectorBank",

@@ -10,6 +10,7 @@ from river import base
 
 from marlene._common.errors import MarleneError
 from marlene.drift._adwin import ADWINBank
+from marlene.drift._balanced import BalancedBank
 from marlene.drift._bank import ArrayBank, DetectorBank
 from marlene.drift._ddm import DDMBank
 from marlene.drift._ddm_oci import DDMOCIBank
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     DetectorSpec = str | DetectorBank | Mapping[str, Any] | base.DriftDetector | base.BinaryDriftDetector | None
 
 DETECTOR_BANKS: dict[str, type[ArrayBank[Any, Any]]] = {
-    bank.name: bank for bank in (DDMOCIBank, DDMBank, ADWINBank, NoneBank, OracleBank)
+    bank.name: bank for bank in (BalancedBank, DDMOCIBank, DDMBank, ADWINBank, NoneBank, OracleBank)
 }
 """The banks that have a name and can be saved, by name."""
 
@@ -34,7 +35,7 @@ def make_bank(spec: DetectorSpec) -> DetectorBank:
     spec
         One of:
 
-        - a name in `DETECTOR_BANKS` ("ddm-oci", "ddm", "adwin", "none", "oracle"; None is "none");
+        - a name in `DETECTOR_BANKS` ("balanced", "ddm-oci", "ddm", "adwin", "none", "oracle"; None is "none");
         - the `settings` of a bank;
         - a bank, whose settings are taken over;
         - a drift detector of River or of this package.
@@ -47,10 +48,10 @@ def make_bank(spec: DetectorSpec) -> DetectorBank:
     <DDMBank(minimum=30, warning=2.0, drift=4.0) of 0 detectors>
     >>> make_bank(DDMOCIBank(strict=False)).settings()["strict"]
     False
-    >>> make_bank("dmm")
+    >>> make_bank("dmm")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    marlene._common.errors.MarleneError: no drift detector is called 'dmm'; there are ddm-oci, ddm, adwin, none, oracle
+    marlene._common.errors.MarleneError: no drift detector is called 'dmm'; there are balanced, ddm-oci, ...
     """
     if spec is None:
         return NoneBank()

@@ -101,7 +101,7 @@ class Method:
         return self.package is None or importlib.util.find_spec(self.package) is not None
 
 
-BR_OPTIONS = ("drift", "base")
+BR_OPTIONS = ("drift", "base", "retired")
 BRPW_OPTIONS = (*BR_OPTIONS, "pairs", "combine", "weighting", "pooling", "voters")
 ENSEMBLES: dict[str, tuple[str, type[OnlineBagging | GOOWE]]] = {
     "bagging": ("online bagging", OnlineBagging),

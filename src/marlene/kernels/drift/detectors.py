@@ -66,6 +66,37 @@ class DDMOCIArrays(NamedTuple):
 DDM_OCI_SHAPES = dict.fromkeys(("p_max", "s_max", "class_size", "recall_num", "recall_den"), (2,))
 
 
+class BalancedParameters(NamedTuple):
+    """Settings of balanced detectors."""
+
+    theta: float
+    fading: float
+    minimum: int
+    warning: float
+    drift: float
+
+
+class BalancedArrays(NamedTuple):
+    """State of balanced detectors.
+
+    `n` counts examples of the minority class. `p` and `s` are the mean of both recalls and its deviation, `p_max` and
+    `s_max` those with the largest sum. Arrays with two columns have one for each class.
+    """
+
+    n: Ints
+    p: Floats
+    s: Floats
+    p_max: Floats
+    s_max: Floats
+    class_size: Floats
+    recall_num: Floats
+    recall_den: Floats
+    signal: Codes
+
+
+BALANCED_SHAPES = dict.fromkeys(("class_size", "recall_num", "recall_den"), (2,))
+
+
 class DDMParameters(NamedTuple):
     """Settings of DDM."""
 
@@ -195,6 +226,81 @@ def ddm_oci_update(
     """Give each of `ids` one input, in this order, and write the answers."""
     for k in range(len(ids)):
         signals[k] = ddm_oci_step(arrays, parameters, ids[k], correct[k], truth[k])
+
+
+@inlined
+def _start_balanced(arrays: BalancedArrays, i: int) -> None:
+    """Let detector i start afresh, with equal class sizes and no recalls."""
+    arrays.signal[i] = IN_CONTROL
+    arrays.n[i] = 0
+    arrays.p[i], arrays.s[i] = 0.0, np.nan
+    arrays.p_max[i], arrays.s_max[i] = 0.0, 0.0
+    for c in range(2):
+        arrays.class_size[i, c] = 0.5
+        arrays.recall_num[i, c] = 0.0
+        arrays.recall_den[i, c] = 0.0
+
+
+@kernel
+def balanced_reset(arrays: BalancedArrays, i: int) -> None:
+    """Let detector i start afresh."""
+    _start_balanced(arrays, i)
+
+
+@inlined
+def balanced_step(arrays: BalancedArrays, parameters: BalancedParameters, i: int, correct: bool, truth: int) -> int:
+    """Give detector i one input: whether an example of class `truth` (0 or 1) was predicted right; return the answer.
+
+    1. Fade the class sizes. At an example of the smaller class, fade both recalls.
+    2. Count the example in the recall r of its class. With d examples, s_c² = r (1 - r) / d.
+    3. Test b = (r⁺ + r⁻) / 2 with s = sqrt(s₊² + s₋²) / 2, after `minimum` examples of the smaller class. While both
+       recalls are exactly 1, s is 0 and nothing is tested.
+    """
+    if arrays.signal[i] == DRIFT:
+        _start_balanced(arrays, i)
+    true_class = 1 if truth else 0
+    for c in range(2):
+        arrays.class_size[i, c] = parameters.theta * arrays.class_size[i, c] + (1.0 if c == true_class else 0.0)
+    if true_class == (0 if arrays.class_size[i, 0] < arrays.class_size[i, 1] else 1):
+        arrays.n[i] += 1
+        for c in range(2):
+            arrays.recall_num[i, c] *= parameters.fading
+            arrays.recall_den[i, c] *= parameters.fading
+    arrays.recall_num[i, true_class] += 1.0 if correct else 0.0
+    arrays.recall_den[i, true_class] += 1.0
+    arrays.p[i], arrays.s[i] = 0.0, np.nan
+    if arrays.recall_den[i, 0] > 0.0 and arrays.recall_den[i, 1] > 0.0:
+        r_0 = arrays.recall_num[i, 0] / arrays.recall_den[i, 0]
+        r_1 = arrays.recall_num[i, 1] / arrays.recall_den[i, 1]
+        variance = r_0 * (1.0 - r_0) / arrays.recall_den[i, 0] + r_1 * (1.0 - r_1) / arrays.recall_den[i, 1]
+        arrays.p[i], arrays.s[i] = 0.5 * (r_0 + r_1), 0.5 * math.sqrt(max(0.0, variance))
+    signal = IN_CONTROL
+    if arrays.n[i] >= parameters.minimum and arrays.s[i] > 0.0:
+        signal = _balanced_test(arrays, parameters, i)
+    arrays.signal[i] = signal
+    return signal
+
+
+@inlined
+def _balanced_test(arrays: BalancedArrays, parameters: BalancedParameters, i: int) -> int:
+    """Update the maxima and compare, as DDM-OCI does."""
+    p, s = arrays.p[i], arrays.s[i]
+    if p + s > arrays.p_max[i] + arrays.s_max[i]:
+        arrays.p_max[i], arrays.s_max[i] = p, s
+    if p - s <= arrays.p_max[i] - parameters.drift * arrays.s_max[i]:
+        return DRIFT
+    if p - s <= arrays.p_max[i] - parameters.warning * arrays.s_max[i]:
+        return WARNING
+    return IN_CONTROL
+
+
+@kernel
+def balanced_update(
+    arrays: BalancedArrays, parameters: BalancedParameters, ids: Ints, correct: Bools, truth: Bools, signals: Codes
+) -> None:
+    """Give each of `ids` one input, in this order, and write the answers."""
+    for k in range(len(ids)):
+        signals[k] = balanced_step(arrays, parameters, ids[k], correct[k], truth[k])
 
 
 @kernel

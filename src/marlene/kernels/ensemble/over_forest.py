@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import borrower, inlined, subkernel
-from marlene.kernels.drift.detectors import DDMOCIArrays, DDMOCIParameters
+from marlene.kernels.drift.detectors import BalancedArrays, BalancedParameters, DDMOCIArrays, DDMOCIParameters
 from marlene.kernels.ensemble import state
-from marlene.kernels.ensemble.performance import Votes, predict_tasks, update_tasks
+from marlene.kernels.ensemble.performance import Bar, Votes, predict_tasks, update_tasks
 from marlene.kernels.ensemble.state import Heard, Jobs, Members, Tasks, Voters, Watch, Work
 from marlene.kernels.forest.branches import Space
 from marlene.kernels.forest.frozen import TREES, Frozen, frozen_vote, rule_out, sum_up
@@ -57,11 +57,13 @@ describe(
         Frozen: (1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 2, 1, 1, 1),
         Space: (2, 1, 2, 1, 1, 1, 1, 2),
         Trees: (0, 0, 0, 0),
-        Members: (1, 2, 1, 1, 1, 2, 2, 2, 2, 2, 1),
+        Members: (1, 2, 1, 1, 1, 2, 2, 2, 2, 2, 1, 1),
         Tasks: (1,) * 6,
         DDMOCIArrays: (1, 1, 1, 1, 2, 2, 2, 1, 2, 2, 1),
         DDMOCIParameters: (0,) * 6,
-        Watch: (0, 0, 0),
+        BalancedArrays: (1, 1, 1, 1, 1, 2, 2, 2, 1),
+        BalancedParameters: (0,) * 5,
+        Watch: (0,) * 5,
         Jobs: (1,) * 4,
         Heard: (4, 4, 2, 2, 1),
         Work: (0, 1, 0, 2, 1, 1),
@@ -295,12 +297,13 @@ def _those_without(members: Members, jobs: Jobs, n_jobs: int, now: int, queue: I
 
 
 @inlined
-def _announce(voters: Voters, batch: Batch, row: int, work: Work) -> None:
+def _announce(voters: Voters, tasks: Tasks, batch: Batch, row: int, work: Work) -> None:
     """Write P(label) of every task if wanted, and keep the votes of members that know a given label."""
     members = voters.members
     if batch.probabilities.shape[1] > 0:
         votes = Votes(members.positive[0], members.negative[0], members.active)
-        predict_tasks(voters.records, votes, voters.used, work.scratch, batch.probabilities[row])
+        bar = Bar(members.proving, tasks.latest)
+        predict_tasks(voters.records, votes, bar, voters.used, work.scratch, batch.probabilities[row])
     if len(members.positive) > 1 and batch.everyone:
         state.hear_vote(work.heard, members, voters.used)
 
@@ -330,7 +333,7 @@ def advance_forest(table: Ints, used: int, batch: Batch, expected: bool) -> int:
         if position[state.PHASE] == state.VOTE:
             waiting = _queue_voters(voters, tasks, batch.everyone, work.queue)
             _ask(trees, members, batch, row, waiting, True, work)
-            _announce(voters, batch, row, work)
+            _announce(voters, tasks, batch, row, work)
             position[state.PHASE] = state.WATCH
         if len(truth) > 0:
             status = state.watch_row(members, tasks, truth[row], watch, position)

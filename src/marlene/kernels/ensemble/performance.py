@@ -17,7 +17,7 @@ from marlene.kernels.compile import inlined, kernel, subkernel
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from marlene._common.arrays import Labels
+    from marlene._common.arrays import Ints, Labels
 
     Real = np.floating[Any]
     Reals = npt.NDArray[Real]
@@ -26,6 +26,8 @@ TP, FP, TN, FN, CORRECT, WRONG = range(6)
 COLUMNS = 6
 NAMES = ("tp", "fp", "tn", "fn", "sc", "sw")
 LANES = 8
+CLEARLY = 1e-6
+"""By how much a weight must exceed another to be greater: weights are often equal but for rounding."""
 
 
 class Votes(NamedTuple):
@@ -34,6 +36,13 @@ class Votes(NamedTuple):
     positive: Reals
     negative: Reals
     active: Reals
+
+
+class Bar(NamedTuple):
+    """Who votes only where better: 1 for members that have to prove themselves, else 0; the latest of every task."""
+
+    proving: Reals
+    latest: Ints
 
 
 @inlined
@@ -111,13 +120,18 @@ def calibrate(records: Reals, votes: Votes, out: Reals, stop: int) -> None:
 
 
 @inlined
-def weighted_sums(records: Reals, scratch: Reals, stop: int) -> tuple[float, float]:
-    """Return the sums of corrected votes for and against, which are weighted in place."""
+def weighted_sums(records: Reals, proving: Reals, latest: int, scratch: Reals, stop: int) -> tuple[float, float]:
+    """Return the sums of corrected votes for and against, which are weighted in place.
+
+    Who is proving has a vote only with more weight than the latest of the task.
+    """
     for_it, against = scratch[0], scratch[1]
-    one = records.dtype.type(1)
+    one, nothing = records.dtype.type(1), records.dtype.type(0)
     correct, wrong = records[CORRECT], records[WRONG]
+    bar = weight(correct[latest], wrong[latest], one) + CLEARLY
     for h in range(stop):
         alpha = weight(correct[h], wrong[h], one)
+        alpha = alpha if alpha > proving[h] * bar else nothing
         for_it[h] *= alpha
         against[h] *= alpha
     return lane_sum(for_it, stop, scratch[2]), lane_sum(against, stop, scratch[2])
@@ -156,9 +170,11 @@ def judge_votes(records: Reals, votes: Votes, scratch: Reals, truth: int, stop: 
 
 
 @subkernel
-def _combined_vote(records: Reals, votes: Votes, scratch: Reals, stop: int) -> tuple[float, float]:
+def _combined_vote(
+    records: Reals, votes: Votes, proving: Reals, latest: int, scratch: Reals, stop: int
+) -> tuple[float, float]:
     calibrate(records, votes, scratch, stop)
-    return weighted_sums(records, scratch, stop)
+    return weighted_sums(records, proving, latest, scratch, stop)
 
 
 @subkernel
@@ -168,11 +184,11 @@ def _update_task(records: Reals, votes: Votes, truth: int, scratch: Reals, stop:
 
 
 @kernel
-def predict_tasks(records: Reals, votes: Votes, count: int, scratch: Reals, out: Reals) -> None:
+def predict_tasks(records: Reals, votes: Votes, bar: Bar, count: int, scratch: Reals, out: Reals) -> None:
     """Write P(label) of every task; NaN without any evidence."""
     stop = in_lanes(count)
     for task in range(len(records)):
-        yes, no = _combined_vote(records[task], votes, scratch, stop)
+        yes, no = _combined_vote(records[task], votes, bar.proving, bar.latest[task], scratch, stop)
         out[task] = probability(yes, no)
 
 

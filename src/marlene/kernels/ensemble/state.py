@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from marlene.kernels.compile import inlined, kernel, subkernel
-from marlene.kernels.drift.detectors import DRIFT, IN_CONTROL, WARNING, ddm_oci_step
+from marlene.kernels.drift.detectors import DRIFT, IN_CONTROL, WARNING, balanced_step, ddm_oci_step
 from marlene.kernels.ensemble.resampling import learning_weight
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Bools, Codes, Floats, Ints, Labels, Words
-    from marlene.kernels.drift.detectors import DDMOCIArrays, DDMOCIParameters
+    from marlene.kernels.drift.detectors import BalancedArrays, BalancedParameters, DDMOCIArrays, DDMOCIParameters
     from marlene.kernels.rows import Rows
 
 VOTE, WATCH, LEARN = range(3)
@@ -30,8 +30,8 @@ DONE, ASK_DETECTORS, REACT, GROW, JUDGE = range(5)
 - GROW: the forest's arrays are too small; nothing of the row was learnt.
 - JUDGE: what was heard fills its room, and the caller keeps the records (pairs of labels).
 """
-UNWATCHED, WATCHED, ASKED = range(3)
-"""Who watches for drift: nobody; the DDM-OCI detectors given to the kernel; other detectors, asked by the caller."""
+UNWATCHED, BY_DDM_OCI, BY_BALANCED, ASKED = range(4)
+"""Who watches for drift: nobody; detectors given to the kernel; other detectors, asked by the caller."""
 UNSEEN = 3
 """Signal of a task whose label is not known for this example."""
 ROW, PHASE, JOBS = range(3)
@@ -59,6 +59,8 @@ class Members(NamedTuple):
         Where the current example falls in each tree, and the class of naive Bayes there.
     clock
         The number of the example that the last five are about.
+    proving
+        1 for those that vote on a target task only while they have more weight than its latest member, else 0.
     """
 
     classifier: Ints
@@ -72,6 +74,7 @@ class Members(NamedTuple):
     branch: Ints
     bayes: Ints
     clock: Ints
+    proving: Floats
 
 
 class Voters(NamedTuple):
@@ -141,10 +144,12 @@ class Batch(NamedTuple):
 
 
 class Watch(NamedTuple):
-    """How drift is watched for: `mode` is `UNWATCHED`, `WATCHED` (by these detectors) or `ASKED`."""
+    """How drift is watched for: `mode` says by which of these detectors, if any."""
 
-    detectors: DDMOCIArrays
-    parameters: DDMOCIParameters
+    ddm_oci: DDMOCIArrays
+    ddm_oci_parameters: DDMOCIParameters
+    balanced: BalancedArrays
+    balanced_parameters: BalancedParameters
     mode: int
 
 
@@ -272,11 +277,12 @@ def _tell_detectors(members: Members, tasks: Tasks, truth: Labels, watch: Watch)
             continue
         h, value, y = tasks.latest[task], value_of(tasks, task, truth), truth[tasks.label[task]]
         correct = (members.positive[value, h] > members.negative[value, h]) == (y == 1)
-        tasks.signal[task] = (
-            IN_CONTROL
-            if watch.mode == UNWATCHED
-            else ddm_oci_step(watch.detectors, watch.parameters, tasks.detector[task], correct, y)
-        )
+        i, signal = tasks.detector[task], IN_CONTROL
+        if watch.mode == BY_DDM_OCI:
+            signal = ddm_oci_step(watch.ddm_oci, watch.ddm_oci_parameters, i, correct, y)
+        elif watch.mode == BY_BALANCED:
+            signal = balanced_step(watch.balanced, watch.balanced_parameters, i, correct, y)
+        tasks.signal[task] = signal
         change = change or changes(tasks, task)
     return change
 

@@ -11,7 +11,7 @@ import numpy as np
 from marlene._common.states import arrays_under, require, with_prefix
 from marlene.kernels.ensemble import state as kernels
 from marlene.kernels.ensemble.over_forest import Scene, Trees, advance_forest
-from marlene.kernels.ensemble.performance import Votes, predict_tasks, update_tasks
+from marlene.kernels.ensemble.performance import Bar, Votes, predict_tasks, update_tasks
 from marlene.kernels.forest.branches import space_for
 from marlene.kernels.held import table_of
 from marlene.learners.classifiers._bases import saved_bank
@@ -240,7 +240,8 @@ class BankClassifiers(Classifiers):
                 self._ask(members, batch, np.flatnonzero(members.active > 0) if batch.everyone else tasks.latest)
                 if batch.probabilities.shape[1]:
                     out = batch.probabilities[position[kernels.ROW]]
-                    predict_tasks(voters.records, _plain_votes(members), voters.used, work.scratch, out)
+                    bar = Bar(members.proving, tasks.latest)
+                    predict_tasks(voters.records, _plain_votes(members), bar, voters.used, work.scratch, out)
                 if pairs:
                     kernels.hear_vote(work.heard, members, voters.used)
                 if len(batch.truth):

@@ -35,8 +35,8 @@ class BRMarlene(EnsembleLearner):
         from their parent), "naive-bayes", "linear", "mixed" (the last two side by side); an empty bank with other
         settings, such as ``HoeffdingForest([], grace_period=100)``; or any River classifier.
     drift
-        "ddm-oci" (the paper's, in its strict form), "ddm", "adwin", "none", "oracle" (drifts are told by
-        `signal_drift`), a bank of detectors, or a River detector.
+        "balanced" (ours), "ddm-oci" (the paper's, in its strict form), "ddm", "adwin", "none", "oracle" (drifts are
+        told by `signal_drift`), a bank of detectors, or a River detector.
     features
         "auto": a bool is binary, a number numeric, a text of four words or more is text, a date is a date, any other
         text nominal, decided at the first value; "numeric"; "binary": whether a number is non-zero; or a mapping from
@@ -48,6 +48,10 @@ class BRMarlene(EnsembleLearner):
     max_models
         The largest number of sub-classifiers. Those that still learn always stay; of the others the one with the least
         total weight goes first. None, as in the paper, keeps all.
+    retired
+        On which labels a sub-classifier votes that no longer learns: "better" (ours): those on which it has more weight
+        than the label's latest sub-classifier; "all" (the paper). None: "better" with the balanced detector, which is
+        ours too, otherwise "all".
     absent
         What a known label is of which an example says nothing (absent, None or NaN): "unknown" or "false". A set or
         list of labels that are true says it of all.

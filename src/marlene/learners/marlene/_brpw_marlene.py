@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,8 +49,8 @@ class BRPWMarlene(BRMarlene):
 
     Parameters
     ----------
-    base, drift, features, resampling, seed, max_models, absent, max_labels, max_features
-        As for `BRMarlene`; `max_models` holds for labels and for pairs.
+    base, drift, features, resampling, seed, max_models, retired, absent, max_labels, max_features
+        As for `BRMarlene`; `max_models` holds for labels and for pairs, `retired` for labels.
     pairs
         Which pairs are modelled: "all" (the paper); a list of (given label, label); or a number m: each label with the
         m labels it depends on most, by mutual information. These partners are chosen afresh every 100 examples.
@@ -105,7 +105,7 @@ class BRPWMarlene(BRMarlene):
             PairEnsemble(
                 make_base(self.base),
                 make_bank(self.drift),
-                self._settings,
+                replace(self._settings, proving=False),
                 self._ensemble,
                 both=self.combine == "marginal",
                 own=voters == "own",

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene.drift import DRIFT, IN_CONTROL, WARNING, DDMOCIBank, NoneBank, OracleBank
+from marlene.drift import DRIFT, IN_CONTROL, WARNING, BalancedBank, DDMOCIBank, NoneBank, OracleBank
 from marlene.kernels.ensemble import state as kernels
+from marlene.kernels.ensemble.performance import CLEARLY
 from marlene.kernels.ensemble.state import Batch, Voters, Watch
 from marlene.learners.marlene._members import larger_work, new_work, with_own_votes
 from marlene.learners.marlene._roster import Roster
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from marlene.learners.marlene._givers import Source
 
 NO_PROBABILITIES = np.zeros((0, 0))
-NO_DETECTORS = DDMOCIBank()
+NO_DDM_OCI, NO_BALANCED = DDMOCIBank(), BalancedBank()
 NO_TASKS = StreamTasks(None)
 
 
@@ -55,7 +56,7 @@ class Ensemble(Roster):
     def predict(self, rows: Rows, probabilities: Floats) -> None:
         """Write P(label) of the target tasks for every row."""
         batch = self._batch(rows, np.zeros((0, 0), np.int8), probabilities, everyone=True)
-        self._advance(self._voters(self._apart()), NO_TASKS.arrays, batch._replace(clock=0))
+        self._advance(self._voters(self._apart()), self.target.arrays, batch._replace(clock=0))
 
     def _apart(self) -> Members:
         """Return the members with votes of their own, for predictions; made once for the same members."""
@@ -110,13 +111,17 @@ class Ensemble(Roster):
     def watch(self) -> Watch:
         """Return how drift is watched for: by the kernel, by nobody, or by detectors that the caller asks."""
         if self._watch is None or isinstance(self.detectors, OracleBank):
-            bank = self.detectors if isinstance(self.detectors, DDMOCIBank) else NO_DETECTORS
-            self._watch = Watch(bank.arrays, bank.parameters, self._watch_mode())
+            oci = self.detectors if isinstance(self.detectors, DDMOCIBank) else NO_DDM_OCI
+            balanced = self.detectors if isinstance(self.detectors, BalancedBank) else NO_BALANCED
+            banks = oci.arrays, oci.parameters, balanced.arrays, balanced.parameters
+            self._watch = Watch(*banks, self._watch_mode())
         return self._watch
 
     def _watch_mode(self) -> int:
         if isinstance(self.detectors, DDMOCIBank):
-            return kernels.WATCHED
+            return kernels.BY_DDM_OCI
+        if isinstance(self.detectors, BalancedBank):
+            return kernels.BY_BALANCED
         silent = isinstance(self.detectors, OracleBank) and not self.detectors.arrays.announced.any()
         return kernels.UNWATCHED if silent or isinstance(self.detectors, NoneBank) else kernels.ASKED
 
@@ -154,8 +159,9 @@ class Ensemble(Roster):
             self._drop_background(tasks, task)
 
     def weights(self, task: int) -> Floats:
-        """Return the weight of every member's vote on a target task."""
+        """Return the weight of every member's vote on a target task; 0 for those that have no vote."""
         alpha: Floats = self.judged(task)[0, 0]
+        alpha[alpha <= self.members.proving * (alpha[self.target.latest[task]] + CLEARLY)] = 0.0
         return alpha
 
     def source_share(self, task: int) -> float:
@@ -171,7 +177,8 @@ class Ensemble(Roster):
         active = self.active
         origins = [origin for h in active.tolist() if (origin := self.origins[h]) is not None]
         giver = np.array([places.setdefault((o.stream, o.label), len(places)) for o in origins], np.int64)
-        weights = self.judged()[:, 0][:, active]
+        n_tasks = len(self.target)
+        weights = np.array([self.weights(task)[active] for task in range(n_tasks)]).reshape(n_tasks, len(active))
         sums = np.zeros((len(places), len(weights)))
         np.add.at(sums, giver, weights.T)
         total = weights.sum(axis=1)

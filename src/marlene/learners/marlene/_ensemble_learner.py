@@ -10,7 +10,7 @@ import numpy as np
 from marlene._common.checks import one_of, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.states import arrays_under, with_prefix
-from marlene.drift import make_bank
+from marlene.drift import BalancedBank, make_bank
 from marlene.kernels.ensemble.performance import NAMES
 from marlene.learners._saved import SavedLearner
 from marlene.learners._whole import Whole
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     RiverDetector = river.base.DriftDetector | river.base.BinaryDriftDetector
 
 RESAMPLINGS = ("poisson", "expected")
+RETIRED = ("better", "all")
 NUMBERS = {int, float}
 NO_PROBABILITIES = np.zeros((0, 0))
 
@@ -51,6 +52,7 @@ class EnsembleLearner(SavedLearner):
     seed: int = 1
     max_models: int | None = None
     absent: str = "unknown"
+    retired: str | None = field(default=None, kw_only=True)
     max_labels: int | None = field(default=None, kw_only=True)
     max_features: int | None = field(default=None, kw_only=True)
 
@@ -59,8 +61,13 @@ class EnsembleLearner(SavedLearner):
         whole_number(self.seed, "seed")
         if self.max_models is not None:
             whole_number(self.max_models, "max_models", low=1)
+        retired = self.retired
+        if retired is None:
+            retired = "better" if make_bank(self.drift).name == BalancedBank.name else "all"
+        one_of(retired, "retired", RETIRED)
         self._begin()
-        self._settings = EnsembleSettings(self.seed, self.resampling == "expected", self.max_models)
+        expected = self.resampling == "expected"
+        self._settings = EnsembleSettings(self.seed, expected, self.max_models, proving=retired == "better")
         self._ensembles: list[Any] = []
         self._desk: ExampleDesk | None = None
 

@@ -72,6 +72,7 @@ def empty_members(capacity: int, values: int = 1) -> Members:
         branch=np.zeros(said, np.int64),
         bayes=np.zeros(said, np.int64),
         clock=np.full(capacity, -1, np.int64),
+        proving=np.zeros(capacity),
     )
 
 

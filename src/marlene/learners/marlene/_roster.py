@@ -45,11 +45,14 @@ class EnsembleSettings:
         Whether the learning weight is the nearest whole number to its expected value instead of drawn.
     max_models
         How many sub-classifiers vote at most; None for no limit.
+    proving
+        Whether one that learns no more votes on a task only while it has more weight than the task's latest.
     """
 
     seed: int
     expected: bool
     max_models: int | None
+    proving: bool = False
 
 
 class Roster:
@@ -275,6 +278,7 @@ class Roster:
     def _retire(self, h: int) -> None:
         """Let a sub-classifier learn no more."""
         self.members.learns[h] = False
+        self.members.proving[h] = self.settings.proving
         self.classifiers.freeze(int(self.members.classifier[h]))
 
     def _drop_member(self, h: int) -> None:

@@ -85,6 +85,7 @@ def _restored_members(ensemble: Ensemble, arrays: Mapping[str, Array], count: in
     require(len(set(used)) == len(taken), "the classifiers of the sub-classifiers")
     require(not np.delete(members.active, taken).any(), "the active sub-classifiers")
     require((members.offered >= 0).all(), "the numbers of examples")
+    members.proving[taken] = ensemble.settings.proving & ~members.learns[taken]
     return members
 
 
