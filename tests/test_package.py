@@ -24,7 +24,7 @@ MODULES = [
     for module in pkgutil.walk_packages(marlene.__path__, "marlene.")
     if not any(part.startswith("_") for part in module.name.split("."))
 ]
-INTERNAL = ("marlene.kernels", "marlene.learners.", "marlene.experiments.reproduce.")
+INTERNAL = ("marlene.kernels", "marlene.learners.", "marlene.experiments.reproduce.", "marlene.experiments.program")
 PACKAGES = [module.name for module in MODULES if module.ispkg and not module.name.startswith(INTERNAL)]
 IMPORT = """
 import pathlib, sys

@@ -60,7 +60,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         method does not have is refused.
     base
         Parameter of `marlene.Marlene`, `marlene.BRMarlene`, `marlene.BRResampled` and `marlene.BRPWMarlene`.
-    drift, resampling, max_models
+    drift, resampling, max_models, retired
         Parameters of `marlene.BRMarlene`, `marlene.BRResampled` and `marlene.BRPWMarlene`.
     pairs, combine, weighting, pooling, voters, max_memory
         Parameters of `marlene.BRPWMarlene`.
@@ -109,6 +109,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         drift: Any = None,  # noqa: ANN401 (a name, or a bank of detectors)
         resampling: str | None = None,
         max_models: int | None = None,
+        retired: str | None = None,
         pairs: Any = None,  # noqa: ANN401 (a name, a number or a list)
         combine: str | None = None,
         weighting: str | None = None,
@@ -138,6 +139,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.drift = drift
         self.resampling = resampling
         self.max_models = max_models
+        self.retired = retired
         self.pairs = pairs
         self.combine = combine
         self.weighting = weighting

@@ -56,7 +56,7 @@ def refused(folder, said):
 
 
 @settings(max_examples=25)
-@given(streams(), st.integers(-1, 50), st.one_of(st.none(), st.integers()))
+@given(streams(), st.integers(-1, 50), st.one_of(st.none(), st.integers(-(2**62), 2**62)))
 def test_what_is_loaded_is_what_was_saved(stream, start, seed):
     result = prequential(Majority(), stream, start=start, seed=seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -232,3 +232,8 @@ def test_predictions(tmp_path, result):
         assert sorted(arrays) == ["pred", "proba", "truth"]
         for name in arrays:
             np.testing.assert_array_equal(arrays[name], getattr(result, name))
+
+
+def test_a_seed_that_could_not_be_loaded_is_refused():
+    with pytest.raises(MarleneError, match=r"^seed must be a whole number from "):
+        prequential(Majority(), numbered(50), seed=2**62 + 1)

@@ -209,7 +209,8 @@ class Live:
 def formats() -> list[Any]:
     """Return all files that this version writes."""
     learners = [Learner(name) for name in METHODS if isinstance(create(name), SavedLearner)]
-    return [*learners, *(Run(name) for name in METHODS), Result(), Forest(), Store(), Live()]
+    runs = [Run(name) for name in METHODS if hasattr(create(name), "state")]
+    return [*learners, *runs, Result(), Forest(), Store(), Live()]
 
 
 def of_name(name: str) -> Any:

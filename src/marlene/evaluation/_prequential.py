@@ -11,6 +11,7 @@ from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.files import used_alone
 from marlene._common.resources import memory_mb
+from marlene._common.states import MOST_COUNTED
 from marlene.evaluation._checkpoint import Checkpoint
 from marlene.evaluation._delays import NEVER, Delays, as_delays
 from marlene.evaluation._measures import FADING, Measures
@@ -115,6 +116,8 @@ def prequential(
     every = None if every is None else whole_number(every, "every", 1)
     if every is not None and checkpoint is None:
         raise MarleneError("every= says how often a checkpoint is written, but there is no checkpoint=")
+    if seed is not None:
+        whole_number(seed, "seed", -MOST_COUNTED, MOST_COUNTED)  # larger ones could not be loaded again
     method = method or type(model).__name__
     if sources and not hasattr(model, "declare"):
         raise MarleneError(f"{method} does not learn from other streams, so it cannot be given sources")

@@ -88,8 +88,8 @@ class HoeffdingForest:
            [0., 0.]])
     >>> print(forest.rules(tree, names=["temperature", "alarm"]))
     temperature <= 0.3339: class 0 of weight 653.6 (100 %)
-    temperature > 0.3339 and temperature <= 0.6072: class 1 of weight 70.4 (53 %)
-    temperature > 0.3339 and temperature > 0.6072: class 1 of weight 204.6 (100 %)
+    temperature > 0.3339 and temperature <= 0.6072: class 1 of weight 70.5 (53 %)
+    temperature > 0.3339 and temperature > 0.6072: class 1 of weight 204.5 (100 %)
     """
 
     def __init__(
