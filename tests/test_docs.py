@@ -1,6 +1,7 @@
 """The documents that people write: width, links, files and options they name, and examples."""
 
 import doctest
+import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -93,3 +94,10 @@ def test_every_option_of_run_is_explained():
 def test_every_reproduce_target_is_explained():
     text = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
     assert [target for target in TARGETS if f"`{target}`" not in text] == []
+
+
+def test_the_page_of_formats_says_what_is_checked():
+    spec = importlib.util.spec_from_file_location("formats", ROOT / "tools" / "formats.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.page() == tool.PAGE.read_text(encoding="utf-8"), "python tools/formats.py writes it"

@@ -8,7 +8,7 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
-from marlene._common.states import require
+from marlene._common.layouts import Field, Layout, Rule
 from marlene.kernels.banks.neighbours import FILLED, MOST_PLACES, NEXT, RING, Window, WindowSettings
 
 if TYPE_CHECKING:
@@ -17,6 +17,36 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays, Ints
 
 MOST_EXAMPLES = 1 << 22
+WINDOW = Layout(
+    "a window of neighbours",
+    {
+        "sizes": Field("int64", ("examples",), "how many inputs of each example are not zero", least=0),
+        "where": Field("int32", ("entries",), "which inputs, one example after the other", least=0, most="inputs"),
+        "value": Field("float32", ("entries",), "their values"),
+        "constant": Field("float32", ("examples",), "the constant of each example"),
+        "weight": Field("float64", ("examples",), "how much each example counts", least=0),
+        "truth": Field("int8", ("examples", "labels"), "their labels; -1 is unknown", least=-1, most=1),
+        "known": Field("float64", ("labels", 2), "the weight of negative and positive examples", least=0),
+        "ring": Field("int64", (RING,), "how many examples there are, and which is replaced next", least=0),
+    },
+    (
+        Rule("`sizes` sum up to the number of entries", lambda a, n: a["sizes"].sum(dtype=object) == n["entries"]),
+        Rule("no example has more inputs than there are", lambda a, n: (a["sizes"] <= n["inputs"]).all()),
+        Rule("there are no more examples than have room", lambda a, n: a["ring"][FILLED] <= n["examples"]),
+        Rule(
+            "where there is no example yet, there are no inputs", lambda a, _: not a["sizes"][a["ring"][FILLED] :].any()
+        ),
+        Rule("and no labels", lambda a, _: (a["truth"][a["ring"][FILLED] :] == -1).all()),
+        Rule(
+            "the next place is free, or any if none is free",
+            lambda a, n: (
+                a["ring"][NEXT] < n["examples"]
+                if a["ring"][FILLED] == n["examples"]
+                else a["ring"][NEXT] == a["ring"][FILLED]
+            ),
+        ),
+    ),
+)
 
 
 class Neighbours:
@@ -147,34 +177,15 @@ class Neighbours:
 
     def restore(self, state: Mapping[str, Array], inputs: int, labels: int) -> None:
         """Take over what `state` gave, over so many inputs and labels."""
-        sizes = state["sizes"]
-        require(sizes.shape == (self.window,) and sizes.dtype == np.int64 and bool((sizes >= 0).all()), "the window")
-        widest, total = int(sizes.max(initial=0)), int(sizes.sum())
-        require(widest <= inputs, "the window")
-        self.fit(inputs, labels, widest)
+        given = WINDOW.checked(state, examples=self.window, inputs=max(1, inputs), labels=labels)
+        sizes = given["sizes"]
+        self.fit(inputs, labels, int(sizes.max(initial=0)))
         window = self._arrays
         listed = np.arange(window.where.shape[1]) < sizes[:, None]
-        for name, shape in {
-            "constant": (self.window,),
-            "where": (total,),
-            "value": (total,),
-            "weight": (self.window,),
-            "truth": (self.window, labels),
-            "known": (labels, 2),
-            "ring": (RING,),
-        }.items():
-            given, mine = state[name], getattr(window, name)
-            require(given.shape == shape and given.dtype == mine.dtype and bool(np.isfinite(given).all()), "the window")
-        where, truth, (filled, following) = state["where"], state["truth"], state["ring"][[FILLED, NEXT]].tolist()
-        require(bool(((where >= 0) & (where < max(1, inputs))).all()), "the window")
-        require(bool(((truth >= -1) & (truth <= 1)).all()) and bool((truth[filled:] == -1).all()), "the window")
-        require(0 <= filled <= self.window and bool((sizes[filled:] == 0).all()), "the window")
-        require(following == (filled if filled < self.window else following % self.window), "the window")
-        require(all(bool((state[name] >= 0).all()) for name in ("weight", "known")), "the window")
-        window.where[listed], window.value[listed] = where, state["value"]
-        window.constant[:], window.sizes[:], window.ring[:] = state["constant"], sizes, state["ring"]
-        window.truth[:, :labels] = truth
-        window.weight[:], window.known[:labels] = state["weight"], state["known"]
+        window.where[listed], window.value[listed] = given["where"], given["value"]
+        window.constant[:], window.sizes[:], window.ring[:] = given["constant"], sizes, given["ring"]
+        window.truth[:, :labels] = given["truth"]
+        window.weight[:], window.known[:labels] = given["weight"], given["known"]
         self._fill_table()
 
 

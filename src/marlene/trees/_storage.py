@@ -9,7 +9,7 @@ import numpy as np
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest import trees as kernels
 from marlene.kernels.forest.state import Forest, empty_forest, empty_table
-from marlene.trees._validity import TABLES, block_sizes, checked_state
+from marlene.trees._validity import FOREST, TABLES, block_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +104,7 @@ def compact(forest: Forest) -> Arrays:
 def expand(given: Mapping[str, Array], n_classes: int) -> Forest:
     """Return the forest that `compact` made the arrays of; raise an error if they cannot come from a forest."""
     forest = empty_forest(np.array(given["kind"]), n_classes)
-    arrays = checked_state(given, compact(forest))
+    arrays = FOREST.checked(given, classes=n_classes)
     leaf = arrays["leaf"].copy()
     tables: dict[str, Any] = {}
     for name, (start, order, used) in TABLES.items():

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene._common.states import LARGEST, require
+from marlene._common.layouts import Field, Layout, Rule
+from marlene._common.states import require
 from marlene.kernels.forest import state as layout
 from marlene.kernels.forest.observers import RARE
 from marlene.kernels.forest.tables import ORDERS
@@ -15,18 +16,13 @@ from marlene.kernels.forest.tables import ORDERS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from marlene._common.arrays import Array, Arrays, Bools, Ints
+    from marlene._common.arrays import Array, Bools, Ints
 
 
 TABLES = {
     "presence": (layout.PRESENCE_START, layout.PRESENCE_ORDER, layout.PRESENCE_USED),
     "numeric": (layout.NUMERIC_START, layout.NUMERIC_ORDER, layout.NUMERIC_USED),
 }
-SAME_LENGTH = (
-    ("node", "node_value", "node_count"),
-    ("leaf", "leaf_weight", "leaf_class", "leaf_list"),
-    *((f"{name}_key", f"{name}_stat", f"{name}_listed") for name in TABLES),
-)
 
 
 def block_sizes(branches: Ints) -> Ints:
@@ -41,32 +37,7 @@ def _require_within(values: Ints, least: int, most: int | Ints, what: str) -> No
     _require(((values >= least) & (values <= most)).all(), what)
 
 
-def checked_state(given: Mapping[str, Array], like: Arrays) -> Arrays:
-    """Return the arrays with the dtypes of `like`, the state of a forest without trees.
-
-    Raise an error if a kernel would read outside these arrays or never end.
-    """
-    arrays: Arrays = {}
-    for name, model in like.items():
-        _require(name in given, f"there is no array {name!r}")
-        array = np.asarray(given[name])
-        _require(array.ndim == model.ndim and array.shape[1:] == model.shape[1:], f"the shape of {name!r}")
-        _require(np.can_cast(array.dtype, model.dtype), f"the type of {name!r}")
-        arrays[name] = np.ascontiguousarray(array, model.dtype)
-        if model.dtype.kind == "f" and name != "node_value":
-            _require((np.abs(array) <= LARGEST).all(), f"{name!r} holds something that is not a number, or too large")
-    for name in ("node_count", "leaf_weight"):
-        _require((arrays[name] >= 0).all(), f"{name!r} holds something negative")
-    for group in SAME_LENGTH:
-        _require(len({len(arrays[name]) for name in group}) == 1, f"the lengths of {', '.join(group)}")
-    _check_trees(arrays)
-    _check_splits(arrays)
-    for which, name in enumerate(TABLES):
-        _check_table(arrays, which, name)
-    return arrays
-
-
-def _check_trees(arrays: Arrays) -> None:
+def _check_trees(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
     tree, node, leaf = arrays["tree"], arrays["node"], arrays["leaf"]
     alive, state = tree[:, layout.ALIVE], node[:, layout.STATE]
     _require(np.isin(alive, (0, 1)).all() and not tree[alive == 0].any(), "the trees")
@@ -91,9 +62,10 @@ def _check_trees(arrays: Arrays) -> None:
     _require(np.array_equal(node[is_split, layout.CHILDREN], children), "the children of the splits")
     _require(len(node) == len(roots) + int(sizes.sum()), "the number of nodes")
     _require((np.flatnonzero(is_split) < children).all(), "the order of the nodes")
+    return True
 
 
-def _check_splits(arrays: Arrays) -> None:
+def _check_splits(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
     is_split = arrays["node"][:, layout.STATE] == layout.IS_SPLIT
     split, value = arrays["node"][is_split], arrays["node_value"][is_split]
     feature, test, branches = split[:, layout.FEATURE], split[:, layout.TEST], split[:, layout.BRANCHES]
@@ -104,9 +76,16 @@ def _check_splits(arrays: Arrays) -> None:
     multiway = (test == layout.MULTIWAY_TEST) & (branches <= kind)
     _require((numeric | equals | multiway).all(), "the tests of the splits")
     _require_within(split[:, layout.HEAVIEST], 0, branches - 1, "the heaviest branches")
+    return True
 
 
-def _check_table(arrays: Arrays, which: int, name: str) -> None:
+def _check_tables(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    for which, name in enumerate(TABLES):
+        _check_table(arrays, which, name)
+    return True
+
+
+def _check_table(arrays: Mapping[str, Array], which: int, name: str) -> None:
     leaf, key, stat = arrays["leaf"], arrays[f"{name}_key"], arrays[f"{name}_stat"]
     start, order, used = (leaf[:, column] for column in TABLES[name])
     _require((start == 0).all(), f"the starts of the {name} tables")
@@ -145,3 +124,35 @@ def _lists_hold(lengths: Ints, places: Ints, used: Ints, listed: Bools) -> bool:
     for c in range(listed.shape[1]):
         np.add.at(count[:, c], (starts + places[:, c] - 1)[within[c]], 1)
     return np.array_equal(count, listed)
+
+
+def _table_fields(name: str, columns: int) -> dict[str, Field]:
+    entries = f"{name} entries"
+    return {
+        f"{name}_key": Field("int64", (entries,), "feature and value of each entry, leaf by leaf", least=0),
+        f"{name}_stat": Field("float64", (entries, "classes", columns), "what was counted, by class"),
+        f"{name}_listed": Field("int32", (entries, "classes"), "places of listed entries, from 1; 0 is none", least=0),
+    }
+
+
+FOREST = Layout(
+    "a forest",
+    {
+        "tree": Field("int64", ("trees", layout.TREE_COLUMNS), "root, splits, leaves, depth, existence", least=0),
+        "node": Field("int64", ("nodes", layout.NODE_COLUMNS), "state, test, children; level by level"),
+        "node_value": Field("float64", ("nodes",), "threshold or value of a test; NaN without one", bounded=False),
+        "node_count": Field("float64", ("nodes", "classes"), "weight of each class", least=0),
+        "leaf": Field("int64", ("leaves", layout.LEAF_COLUMNS), "sizes of its tables, whether a value was missing"),
+        "leaf_weight": Field("float64", ("leaves", layout.LEAF_WEIGHT_COLUMNS), "weights of attempts, hits", least=0),
+        "leaf_class": Field("float64", ("leaves", "classes", layout.LEAF_CLASS_COLUMNS), "what is known of each class"),
+        "leaf_list": Field("int32", ("leaves", "classes", layout.LEAF_LIST_COLUMNS), "lengths of lists", least=0),
+        "kind": Field("int64", ("features",), "0 for a numeric feature, else the number of its values", least=0),
+        **_table_fields("presence", 1),
+        **_table_fields("numeric", layout.NUMERIC_COLUMNS),
+    },
+    (
+        Rule("nodes are in order: roots, then the children of every split; every leaf has one node", _check_trees),
+        Rule("splits test features that exist, with values that these have", _check_splits),
+        Rule("tables have room for their entries, and lists hold exactly the entries they must", _check_tables),
+    ),
+)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, require, restored_array
+from marlene._common.layouts import Field, Layout, Rule
+from marlene._common.states import arrays_under, require
 from marlene.kernels.multi_target import state as layout
 from marlene.kernels.multi_target.trees import run_tree
 from marlene.learners.baselines._committee import Committee, Transformation
@@ -31,7 +32,43 @@ RULES: dict[str, tuple[Callable[[float], bool], str]] = {
     "learning_rate": (lambda r: 0 < r < 1, "a number between 0 and 1"),
     "decay": (lambda d: d >= 0, "a number of at least 0"),
 }
-LEARNT = tuple(name for name in layout.TargetTrees._fields if name != "place")
+
+
+def _are_leaves(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
+    node = arrays["node"]
+    return np.array_equal(np.sort(node[node[:, layout.INPUT] < 0, layout.LEAF]), np.arange(lengths["leaves"]))
+
+
+def _are_children(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
+    tests = np.flatnonzero(arrays["node"][:, layout.INPUT] >= 0)
+    children = arrays["node"][tests, layout.CHILDREN]
+    return np.array_equal(np.sort(children), np.arange(1, lengths["nodes"], 2)) and bool((children > tests).all())
+
+
+TREE = Layout(
+    "a multi-target tree",
+    {
+        "node": Field("int64", ("nodes", layout.NODE_COLUMNS), "input of the test (-1: a leaf), children, leaf"),
+        "node_value": Field("float64", ("nodes",), "thresholds of the tests"),
+        "top": Field("int64", (2,), "how many nodes and leaves there are"),
+        "total": Field("float64", (1,), "the weight of all examples"),
+        "input_sum": Field("float64", ("inputs", 2), "sum and sum of squares of every input"),
+        "target_sum": Field("float64", ("labels", 2), "weight and sum of every label"),
+        "leaf": Field("float64", ("leaves", layout.LEAF_COLUMNS), "weights seen"),
+        "leaf_target": Field("float64", ("leaves", "labels", layout.TARGET_COLUMNS), "means, sums, errors"),
+        "leaf_input": Field("float64", ("leaves", "inputs", layout.INPUT_COLUMNS), "weights, sums, least, greatest"),
+        "leaf_weight": Field("float64", ("leaves", "(1 + inputs)", "labels"), "perceptrons"),
+        "leaf_cross": Field("float64", ("leaves", "inputs", "labels"), "weight of examples with input and label"),
+        "leaf_moment": Field("float64", ("leaves", "numbers", "labels", 2), "sums of numbers where a label is true"),
+    },
+    (
+        Rule("`top` says how many there are", lambda a, n: a["top"].tolist() == [n["nodes"], n["leaves"]]),
+        Rule("tests are of inputs that exist", lambda a, n: (a["node"][:, layout.INPUT] < n["inputs"]).all()),
+        Rule("every leaf belongs to one node", _are_leaves),
+        Rule("children come in twos after their parent, so every path ends in a leaf", _are_children),
+    ),
+)
+LEARNT = tuple(TREE.fields)
 """The arrays of a tree that are saved; the committee knows the place of every input."""
 
 
@@ -203,15 +240,6 @@ class TargetTreeCommittee(Committee):
         self.trees = [self._restored_tree(arrays_under(arrays, f"tree{member}.")) for member in range(self.size)]
 
     def _restored_tree(self, arrays: Mapping[str, Array]) -> layout.TargetTrees:
-        nodes, leaves = len(arrays["node"]), len(arrays["leaf"])
-        like = _empty(self.inputs.place, self.n_labels, nodes, leaves)
-        tree = like._replace(**{name: restored_array(arrays, name, getattr(like, name)) for name in LEARNT})
-        is_leaf = tree.node[:, layout.INPUT] < 0
-        require(tree.top.tolist() == [nodes, leaves], "the size of a tree")
-        require(np.array_equal(np.sort(tree.node[is_leaf, layout.LEAF]), np.arange(leaves)), "the leaves of a tree")
-        require(bool((tree.node[:, layout.INPUT] < len(self.inputs.place)).all()), "the tests of a tree")
-        # Children come in twos after their parent, so every path ends in a leaf.
-        children = tree.node[~is_leaf, layout.CHILDREN]
-        require(np.array_equal(np.sort(children), np.arange(1, nodes, 2)), "the children of a tree")
-        require(bool((children > np.flatnonzero(~is_leaf)).all()), "the children of a tree")
-        return tree
+        numeric = int((self.inputs.place >= 0).sum())
+        lengths = {"inputs": len(self.inputs.place), "(1 + inputs)": 1 + len(self.inputs.place), "numbers": numeric}
+        return layout.TargetTrees(**TREE.checked(arrays, labels=self.n_labels, **lengths), place=self.inputs.place.copy())
