@@ -37,6 +37,11 @@ def compared() -> list[str]:
     return [method.name for method in METHODS.values() if method.compared]
 
 
+def rivals() -> list[str]:
+    """Return the rivals from elsewhere that can be run."""
+    return [method.name for method in METHODS.values() if method.rival and method.available]
+
+
 @dataclass(frozen=True)
 class Plan:
     """Which streams, sizes and seeds are run.
