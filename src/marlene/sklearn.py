@@ -68,6 +68,8 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters of the ensembles `OnlineBagging`, `ADWINBagging` and `GOOWE` of `marlene.learners`.
     parts, grace_period, variance_floor
         Parameters of their transformations.
+    neighbours, least, most, penalty, reduction
+        Parameters of `marlene.learners.PunitiveNeighbours`.
     loss, learning_rate, bits
         Parameters of `marlene.learners.VowpalWabbit`.
 
@@ -125,6 +127,11 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         parts: int | None = None,
         grace_period: int | None = None,
         variance_floor: float | None = None,
+        neighbours: int | None = None,
+        least: int | None = None,
+        most: int | None = None,
+        penalty: float | None = None,
+        reduction: float | None = None,
         loss: str | None = None,
         learning_rate: float | None = None,
         bits: int | None = None,
@@ -155,6 +162,11 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.parts = parts
         self.grace_period = grace_period
         self.variance_floor = variance_floor
+        self.neighbours = neighbours
+        self.least = least
+        self.most = most
+        self.penalty = penalty
+        self.reduction = reduction
         self.loss = loss
         self.learning_rate = learning_rate
         self.bits = bits

@@ -10,7 +10,7 @@ from marlene._common.errors import MarleneError
 from marlene.experiments import Grid, ResultStore, published, run_grid
 from marlene.experiments.reproduce import _measures as measures
 from marlene.experiments.reproduce import reproduce
-from marlene.experiments.reproduce._plan import Plan
+from marlene.experiments.reproduce._plan import Plan, rivals
 from marlene.experiments.reproduce._results import Results
 from marlene.experiments.reproduce.targets import _constants, noise_floor
 from marlene.experiments.reproduce.targets import published as beside
@@ -60,13 +60,17 @@ def test_ours_stands_above_the_published_methods(folder):
     assert [row["method"] for row in rows] == [
         "marlene, objective micro",
         "marlene, default",
+        *rivals(),
         "best constant",
         *published.METHODS,
     ]
     found = Results(ResultStore(folder / "runs"))
     run = PLAN.real("yeast", "marlene", {"objective": "micro"})
     assert rows[0]["yeast"] == f"{found.mean(run, 'cumulative_micro_f1'):.4f}"
-    assert (rows[0]["seeds"], rows[3]["yeast"], rows[3]["seeds"]) == ("1", "0.5976", "")
+    named = {row["method"]: row for row in rows}
+    assert (rows[0]["seeds"], named["MLHAT"]["yeast"], named["MLHAT"]["seeds"]) == ("1", "0.5976", "")
+    for rival in rivals():
+        assert named[rival]["yeast"] == f"{found.mean(PLAN.real('yeast', rival), 'cumulative_micro_f1'):.4f}"
 
 
 def test_passing_is_counted(folder):
@@ -83,6 +87,20 @@ def test_passing_is_counted(folder):
         )
     default = found.rows(PLAN.real("yeast", "marlene"))[0]
     assert f"yeast {default['labels_predicted']:.1f} for {default['labels_true']:.1f}" in text
+
+
+def test_where_a_rival_passes_is_said(folder):
+    text = (folder / "published.md").read_text(encoding="utf-8").replace("\n  ", " ")
+    found = Results(ResultStore(folder / "runs"))
+    assert "vw" in rivals()
+    for rival in rivals():
+        passed = 0
+        for measure in beside.MEASURES.values():
+            objective = EXISTING.get(measure.objective, measure.objective)
+            ours = found.mean(PLAN.real("yeast", "marlene", {"objective": objective}), measure.column)
+            passed += measure.better(found.mean(PLAN.real("yeast", rival), measure.column), ours)
+        said = f"`{rival}`, run here, passes Marlene with the objective that fits in {passed} of {len(beside.MEASURES)}"
+        assert said in text
 
 
 def test_an_objective_that_does_not_exist_is_not_run():

@@ -31,8 +31,10 @@ from tests.learners.streams import (
 
 RIVAL = ["ebr", "ecc", "eps", "ert", "eabr", "eacc", "eaps", "gobr", "gocc", "gops", "gort"]
 ARRAYS = [name for name in METHODS if name not in ("majority", "prior", "coin", "vw")]
+ALONE = ["mlsaknn"]
+"""Rivals that are no ensembles."""
 every_method = pytest.mark.parametrize("method", ARRAYS)
-every_rival = pytest.mark.parametrize("method", RIVAL)
+every_rival = pytest.mark.parametrize("method", [*RIVAL, *ALONE])
 
 
 def build(method, **changes):
@@ -44,6 +46,8 @@ def build(method, **changes):
             changes["transformation"] = type(model.transformation)(buffer=30)
         if method.endswith("rt"):
             changes["transformation"] = type(model.transformation)(grace_period=30, delta=0.1)
+    if method == "mlsaknn":
+        changes = {"neighbours": 29, "least": 30, "most": 80, "penalty": 8.0, **changes}
     return model.clone(new_params=changes)
 
 

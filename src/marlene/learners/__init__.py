@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from marlene.learners.baselines._majority import Majority
     from marlene.learners.baselines._multi_target import MultiTargetTree
     from marlene.learners.baselines._pruned_sets import PrunedSets
+    from marlene.learners.baselines._punitive_neighbours import PunitiveNeighbours
     from marlene.learners.baselines._relevance import BinaryRelevanceTrees
     from marlene.learners.baselines._vowpal_wabbit import VowpalWabbit
     from marlene.learners.marlene._br_marlene import BRMarlene, BRResampled
@@ -41,6 +42,7 @@ __all__ = [
     "MultiTargetTree",
     "OnlineBagging",
     "PrunedSets",
+    "PunitiveNeighbours",
     "VowpalWabbit",
     "create",
 ]
@@ -57,6 +59,7 @@ __getattr__, __dir__ = lazily(
         "baselines._majority": ("Majority",),
         "baselines._multi_target": ("MultiTargetTree",),
         "baselines._pruned_sets": ("PrunedSets",),
+        "baselines._punitive_neighbours": ("PunitiveNeighbours",),
         "baselines._relevance": ("BinaryRelevanceTrees",),
         "baselines._vowpal_wabbit": ("VowpalWabbit",),
         "marlene._br_marlene": ("BRMarlene", "BRResampled"),

@@ -20,6 +20,7 @@ from marlene.learners.baselines._guess import COIN, PRIOR, Guess
 from marlene.learners.baselines._majority import Majority
 from marlene.learners.baselines._multi_target import MultiTargetTree
 from marlene.learners.baselines._pruned_sets import PrunedSets
+from marlene.learners.baselines._punitive_neighbours import PunitiveNeighbours
 from marlene.learners.baselines._relevance import BinaryRelevanceTrees
 from marlene.learners.baselines._vowpal_wabbit import VowpalWabbit
 from marlene.learners.marlene._br_marlene import BRMarlene, BRResampled
@@ -40,6 +41,9 @@ STREAMS = (
     "Read, Bifet, Holmes, Pfahringer: Scalable and efficient multi-label classification for evolving streams (2012)"
 )
 ISOUP = "Osojnik, Panov, Džeroski: Multi-label classification via multi-target regression on data streams (2017)"
+PUNITIVE = (
+    "Roseberry, Krawczyk, Cano: Multi-label punitive kNN with self-adjusting memory for drifting data streams (2019)"
+)
 VOWPAL_WABBIT = "Agarwal, Chapelle, Dudík, Langford: A reliable effective terascale linear learning system (2014)"
 WEIGHTED = "Büyükçakır, Bonab, Can: A novel online stacked ensemble for multi-label stream classification (2018)"
 
@@ -76,6 +80,8 @@ class Method:
         Whether it has a model for every pair of labels, so that its cost grows with the square of their number.
     transfer
         Whether sub-classifiers of other labels and streams vote.
+    rival
+        Whether it is a rival from elsewhere, which the page of published methods has.
     package
         An optional package that it needs.
     """
@@ -93,6 +99,7 @@ class Method:
     transformation: str | None = None
     pairs: bool = False
     transfer: bool = False
+    rival: bool = False
     package: str | None = None
 
     @property
@@ -149,9 +156,13 @@ def _guess(how: str) -> Callable[..., Guess]:
 TRACKING = "naive Bayes, linear models and neighbours, transfer by tracking, thresholds learnt online"
 USE = "all sub-classifiers vote on every label, weighted by use"
 PAIRS = "BR-MARLENE and a model of every pair of labels"
+MEMORY = "nearest neighbours, self-adjusting window, punitive removal (MLSAMPkNN)"
 ONE_AGAINST_ALL = "Vowpal Wabbit's --multilabel_oaa (needs the extra vw)"
 FREQUENT = "the most frequent value of every label"
+MEMORY_OPTIONS = ("neighbours", "least", "most", "penalty", "reduction")
 MARLENE_OPTIONS = ("base", "transfer", "objective")
+VW_OPTIONS = ("loss", "learning_rate", "bits")
+RIVAL: dict[str, Any] = {"compared": False, "random": False, "rival": True}
 OURS: dict[str, Any] = {"proposed": True, "in_paper": True, "transfer": True}
 METHODS = {
     method.name: method
@@ -171,16 +182,8 @@ METHODS = {
         _ensemble("gocc", "goowe", "chain", WEIGHTED),
         _ensemble("gops", "goowe", "pruned-sets", WEIGHTED, random=False),
         _ensemble("gort", "goowe", "multi-target", WEIGHTED, random=False),
-        Method(
-            "vw",
-            ONE_AGAINST_ALL,
-            VOWPAL_WABBIT,
-            VowpalWabbit,
-            ("loss", "learning_rate", "bits"),
-            compared=False,
-            random=False,
-            package="vowpalwabbit",
-        ),
+        Method("vw", ONE_AGAINST_ALL, VOWPAL_WABBIT, VowpalWabbit, VW_OPTIONS, package="vowpalwabbit", **RIVAL),
+        Method("mlsaknn", MEMORY, PUNITIVE, PunitiveNeighbours, MEMORY_OPTIONS, **RIVAL),
         Method("majority", FREQUENT, "", lambda seed: Majority(), compared=False, random=False),  # noqa: ARG005
         Method("prior", "a guess at each label with its share so far", "", _guess(PRIOR), compared=False),
         Method("coin", "a toss of a coin for each label", "", _guess(COIN), compared=False),

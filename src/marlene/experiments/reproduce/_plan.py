@@ -32,13 +32,18 @@ PANELS = (("SS", 50), ("IS", 5000), ("II", 500), ("IA", 500), ("AA", 5000), ("AS
 """Streams of the paper's figure of labels."""
 
 
+LARGE, SEEDS_OF_LARGE = 100_000, 3
+"""Data sets of more examples are run with fewer seeds."""
+
+
 def compared() -> list[str]:
     """Return the methods that are compared on real data."""
     return [method.name for method in METHODS.values() if method.compared]
 
 
-LARGE, SEEDS_OF_LARGE = 100_000, 3
-"""Data sets of more examples are run with fewer seeds."""
+def rivals() -> list[str]:
+    """Return the rivals from elsewhere that can be run."""
+    return [method.name for method in METHODS.values() if method.rival and method.available]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from marlene._common.errors import MarleneError
 from marlene._common.layouts import Field, Layout, Rule
-from marlene._common.states import arrays_under, require
+from marlene._common.states import arrays_under
 from marlene.kernels.multi_target import state as layout
 from marlene.kernels.multi_target.trees import run_tree
 from marlene.learners.baselines._committee import Committee, Transformation
@@ -242,4 +242,6 @@ class TargetTreeCommittee(Committee):
     def _restored_tree(self, arrays: Mapping[str, Array]) -> layout.TargetTrees:
         numeric = int((self.inputs.place >= 0).sum())
         lengths = {"inputs": len(self.inputs.place), "(1 + inputs)": 1 + len(self.inputs.place), "numbers": numeric}
-        return layout.TargetTrees(**TREE.checked(arrays, labels=self.n_labels, **lengths), place=self.inputs.place.copy())
+        return layout.TargetTrees(
+            **TREE.checked(arrays, labels=self.n_labels, **lengths), place=self.inputs.place.copy()
+        )

@@ -1,4 +1,4 @@
-"""Beyond the paper: `Marlene` beside 17 methods that others have published, by the measures of that comparison."""
+"""Beyond the paper: `Marlene` beside methods that others have published, by the measures of that comparison."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from marlene.experiments import published
 from marlene.experiments.reproduce import _measures as measures
 from marlene.experiments.reproduce._measures import OURS, Measure, fitting, predicted_for_true
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
+from marlene.experiments.reproduce._plan import rivals
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import listed, say
 from marlene.experiments.reproduce.targets._constants import CONSTANT, constants_of
@@ -34,11 +35,12 @@ DIGITS = 4
 
 
 def runs(plan: Plan) -> Iterator[Run]:
-    """Return Marlene with the objective that fits each measure, and with its default."""
+    """Return Marlene with the objective that fits each measure, and with its default; and its rivals."""
     cells = itertools.product(plan.among(published.DATA_SETS), MEASURES.values())
     fit = [run for cell in cells if (run := fitting(plan, *cell)) is not None]
     default = [plan.real(data_set, OURS) for data_set in plan.among(published.DATA_SETS)]
-    return plan.seeded([*default, *fit], MOST_SEEDS)
+    others = [plan.real(*cell) for cell in itertools.product(plan.among(published.DATA_SETS), rivals())]
+    return plan.seeded([*default, *fit, *others], MOST_SEEDS)
 
 
 def page(plan: Plan, results: Results) -> Page:
@@ -46,6 +48,7 @@ def page(plan: Plan, results: Results) -> Page:
     names = plan.among(published.DATA_SETS)
     floors = {name: constants_of(results, plan.real(name, OURS)) for name in names}
     findings = [_passed(plan, results, measure) for measure in MEASURES]
+    findings += [_passed_by(plan, results, rival) for rival in rivals()]
     findings += [say(NAME, "constant", cells=listed(cells))] if (cells := _constant_passes(floors)) else []
     shown = predicted_for_true(plan, results, names)
     findings.append(say(NAME, "counts", shown=shown) if shown else say(NAME, "no-counts"))
@@ -75,6 +78,21 @@ def _passed(plan: Plan, results: Results, measure: str) -> str:
     return say(NAME, "passed", name=ours.name, objective=ours.objective, missed=listed(missed), **counts)
 
 
+def _passed_by(plan: Plan, results: Results, rival: str) -> str:
+    """Say by which measures and on which data sets a rival passes Marlene with the objective that fits."""
+    cells, count = [], 0
+    for (measure, ours), name in itertools.product(MEASURES.items(), plan.among(published.DATA_SETS)):
+        value, theirs = _fitting(plan, results, name, measure), results.mean(plan.real(name, rival), ours.column)
+        if value is None or theirs is None:
+            continue
+        count += 1
+        if ours.better(theirs, value):
+            cells.append(f"{ours.name} on {name} ({theirs:.{DIGITS}f}, Marlene {value:.{DIGITS}f})")
+    if not count:
+        return say(NAME, "rival-not-run", rival=rival)
+    return say(NAME, "rival", rival=rival, passed=len(cells), count=count, cells=listed(cells))
+
+
 def _constant_passes(floors: dict[str, Floor]) -> list[str]:
     """Return the cells in which a constant answer passes the best of the published methods."""
     cells = []
@@ -101,6 +119,9 @@ def _table(plan: Plan, results: Results, floors: dict[str, Floor], measure: str)
             results.said_seeds(plan.real(name, OURS) for name in names),
         ],
     ]
+    for rival in rivals():
+        theirs = [plan.real(name, rival) for name in names]
+        rows.append([rival, *(results.cell(run, ours.column) for run in theirs), results.said_seeds(theirs)])
     rows.append([CONSTANT, *(floor[ours].value if ours in floor else None for floor in floors.values()), ""])
     rows += [
         [method, *(published.scores()[name, method, measure] for name in names), ""] for method in published.METHODS
