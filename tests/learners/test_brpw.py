@@ -342,9 +342,10 @@ def test_two_processors_are_used_where_there_are():
     assert 1 <= _pair_ensemble._cores() <= (os.cpu_count() or 1)
 
 
-def test_a_learner_that_was_interrupted_among_pairs_is_refused(monkeypatch):
+@pytest.mark.parametrize("options", [{}, {"voters": "own"}], ids=str)
+def test_an_error_in_the_midst_of_a_row_ends_the_learner(options, monkeypatch):
     X, Y = correlated()
-    broken = BRPWMarlene(drift=sensitive())
+    broken = BRPWMarlene(drift=sensitive(), **options)
     broken.learn_many(X[:53], Y[:53])
 
     def interrupted(batch):
@@ -355,5 +356,6 @@ def test_a_learner_that_was_interrupted_among_pairs_is_refused(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         broken.learn_many(X[53:], Y[53:])
     monkeypatch.undo()
-    with pytest.raises(MarleneError, match="cannot be used any more"):
-        broken.test_then_train(X[61:], Y[61:])
+    for call in (broken.state, lambda: broken.predict_many(X), lambda: broken.learn_many(X, Y)):
+        with pytest.raises(MarleneError, match=r"cannot be used any more, load a saved one$"):
+            call()
