@@ -87,6 +87,7 @@ def run(target: Target, cases: int, seed: int = 1, most: int = 20) -> Report:
 
 
 def _note(report: Report, target: Target, case: bytes, folder: Path) -> None:
+    (folder / "tried").write_bytes(case)  # stays there if the process is killed by it
     try:
         report.counts[outcome(target, case, folder)] += 1
     except FindingError as error:

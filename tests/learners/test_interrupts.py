@@ -26,14 +26,10 @@ class InterruptError(Exception):
     """Raised by the handler of the signal."""
 
 
-def _interrupt(_number, _frame):
-    raise InterruptError
-
-
 @contextmanager
 def interrupts():
-    """Let the alarm of this process raise an exception."""
-    before = signal.signal(signal.SIGALRM, _interrupt)
+    """Let the alarm of this process raise an exception in the calls of ``is_interrupted``."""
+    before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
     try:
         yield
     finally:
@@ -43,12 +39,22 @@ def interrupts():
 
 def is_interrupted(call, seconds):
     """Call a function; tell whether it was interrupted so many seconds later."""
+    waited_for = True
+
+    def interrupt(_number, _frame):
+        if waited_for:  # another thread may take the signal, and tell of it when the call is over
+            raise InterruptError
+
+    signal.signal(signal.SIGALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_REAL, max(1e-6, seconds))
         call()
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        waited_for = False
     except InterruptError:
         return True
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        waited_for = False
     return False
 
 

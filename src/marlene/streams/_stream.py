@@ -441,9 +441,9 @@ def _as_python(feature: Feature, value: float) -> float | bool | str:
 
 def refuse_duplicates(source: str, what: str, names: Sequence[str]) -> None:
     """Refuse a name that occurs twice; `what` says in the plural what is named."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise MarleneError(f"{source}: two {what} are named {twice[0]!r}")
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise MarleneError(f"{source}: two {what} are named {twice!r}")
 
 
 def _label_matrix(Y: Any, name: str, labels: Sequence[str] | None = None) -> Labels:  # noqa: ANN401

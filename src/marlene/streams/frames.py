@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene._common.extras import optional
 from marlene.streams._assemble import Choices, table_to_stream
 from marlene.streams._columns import RawTable
@@ -170,20 +170,28 @@ def _polars_table(frame: Any, source: str, begin: int = 0) -> RawTable:  # noqa:
             declared[i] = "date"
 
     def column(i: int) -> Any:  # noqa: ANN401 (an array or a list)
-        _, cells = series[i]
-        dtype = cells.dtype
-        if dtype.is_numeric() or dtype == polars.Boolean:
-            return cells.cast(polars.Float64).to_numpy()
-        if isinstance(dtype, (polars.Date, polars.Datetime)):
-            return cells.cast(polars.Datetime("us")).to_physical().cast(polars.Float64).to_numpy() / MICRO
-        if dtype == polars.Duration:
-            return cells.dt.total_microseconds().cast(polars.Float64).to_numpy() / MICRO
-        if dtype == polars.Time:
-            return (cells.cast(polars.Int64) // 1000).cast(polars.Float64).to_numpy() / MICRO
-        return cells.to_list()
+        name, cells = series[i]
+        try:
+            return _cells(cells, polars)
+        except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+            raise MarleneError(f"{source}: the values of column {quoted(name)} cannot be read ({error})") from error
 
     names = [name for name, _ in series]
     return RawTable(source, names, frame.height, column, lambda row: f"{source}, row {begin + row}", declared)
+
+
+def _cells(series: Any, polars: Any) -> Any:  # noqa: ANN401 (a polars.Series; an array or a list)
+    """Return the values of a column, numbers where they can be numbers."""
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == polars.Boolean:
+        return series.cast(polars.Float64).to_numpy()
+    if isinstance(dtype, (polars.Date, polars.Datetime)):
+        return series.cast(polars.Datetime("us")).to_physical().cast(polars.Float64).to_numpy() / MICRO
+    if dtype == polars.Duration:
+        return series.dt.total_microseconds().cast(polars.Float64).to_numpy() / MICRO
+    if dtype == polars.Time:
+        return (series.cast(polars.Int64) // 1000).cast(polars.Float64).to_numpy() / MICRO
+    return series.to_list()
 
 
 def _fields(series: Any, name: str, polars: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 (a polars.Series)

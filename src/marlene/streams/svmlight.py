@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from marlene._common.files import AnyPath
     from marlene.kernels.reading.svmlight import Entries
 
-MOST_FEATURES = MOST_LABELS = 1 << 24
+MOST_FEATURES = MOST_LABELS = 1 << 22
 AS_IN = f"as in 7:0.5, with a feature below {MOST_FEATURES}"
 HEADER = re.compile(rb"[ \t]*(\d{1,10})[ \t]+(\d{1,10})[ \t]+(\d{1,10})[ \t]*(?:\r?\n|$)")
 

@@ -55,7 +55,8 @@ def restore_ensemble(
     ensemble: Ensemble, header: Mapping[str, Any], arrays: Mapping[str, Array], kinds: list[int]
 ) -> None:
     """Fill an empty ensemble of the same settings, over features of these kinds; refuse any other state."""
-    ensemble.given = header["given"]
+    given = ensemble.given = header["given"]
+    require(given is None or (type(given) is int and 0 <= given <= len(kinds)), "the column of the given label")
     ensemble.classifiers.restore(arrays, ensemble.feature_kinds(kinds))
     ensemble.adopt(DETECTOR_BANKS[header["detectors"]["name"]].from_state(arrays_under(arrays, "detectors.")))
     origins = [o and Origin(o[0], _unlisted(o[1]), int(o[2])) for o in header["origins"]]
