@@ -29,12 +29,16 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Ints
 
 
+def _counted(axes: tuple[str | int, ...], says: str, dtype: str = "float64") -> Field:
+    return Field(dtype, axes, says, least=0, most=MOST_COUNTED)
+
+
 SCALES = Layout(
     "the scales of a tracker",
     {
         "met": Field("bool", ("streams", "inputs"), "whether an example had an input"),
         "known": Field("bool", ("streams", "inputs"), "whether one of the stream's own had it"),
-        "seen": Field("int64", ("streams", 2), "how many examples there were, and how many inputs were met", least=0),
+        "seen": _counted(("streams", 2), "how many examples there were, and how many inputs were met", "int64"),
         "times": Field("float64", ("streams", "numbers"), "how often a number was not zero", least=0),
         "mean": Field("float64", ("streams", "numbers"), "its mean"),
         "squares": Field("float64", ("streams", "numbers"), "the sum of squared deviations from it", least=0),
@@ -55,10 +59,6 @@ SCALES = Layout(
 def _labels_searched(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
     stream, label = arrays["searched"][..., 0], arrays["searched"][..., 1]
     return bool((stream < lengths["streams"]).all() and (label < np.maximum(1, arrays["labels"][stream])).all())
-
-
-def _counted(axes: tuple[str | int, ...], says: str, dtype: str = "float64") -> Field:
-    return Field(dtype, axes, says, least=0, most=MOST_COUNTED)
 
 
 STREAMS = Layout(
