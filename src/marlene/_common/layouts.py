@@ -80,9 +80,9 @@ class Layout:
     rules: tuple[Rule, ...] = ()
 
     def checked(
-        self, given: Mapping[str, Array], known: Mapping[str, Array] | None = None, copies: bool = True, **lengths: int
+        self, given: Mapping[str, Array], known: Mapping[str, Array] | None = None, /, **lengths: int
     ) -> Arrays:
-        """Return the arrays; raise an error that names what does not hold.
+        """Return copies of the arrays; raise an error that names what does not hold.
 
         Parameters
         ----------
@@ -90,8 +90,6 @@ class Layout:
             The arrays that were read.
         known
             Further arrays that rules look at, of other parts of the state.
-        copies
-            Whether to return copies even of arrays that could be had as they are.
         lengths
             Lengths that are known.
         """
@@ -104,7 +102,7 @@ class Layout:
             for axis, length in zip(field.axes, array.shape, strict=True):
                 expected = axis if isinstance(axis, int) else lengths.setdefault(axis, length)
                 self._require(length == expected, f"{name} has another length")
-            found[name] = np.array(array, wanted, order="C") if copies else np.asarray(array, wanted, order="C")
+            found[name] = np.array(array, wanted, order="C")
         for name, field in self.fields.items():
             self._require(_is_within(found[name], field, lengths), f"{name} is not {_range(field)}")
         everything = {**found, **(known or {})}
@@ -113,7 +111,7 @@ class Layout:
         return found
 
     def taken(
-        self, given: Mapping[str, Array], like: Tuple, known: Mapping[str, Array] | None = None, **lengths: int
+        self, given: Mapping[str, Array], like: Tuple, known: Mapping[str, Array] | None = None, /, **lengths: int
     ) -> Tuple:
         """Return the NamedTuple whose arrays these are, with lengths as in `like`; see `checked`."""
         for name, field in self.fields.items():
