@@ -5,28 +5,31 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from benchmarks._measure import Table, as_text, grid
+from benchmarks._measure import Bound, Table, as_text, grid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 NOTICED = 0.1
 """Numbers that moved by less than this part are not listed."""
 
 
-def as_json(surroundings: Sequence[tuple[str, str]], tables: Sequence[Table]) -> str:
-    """Return machine and versions, and all tables with their bounds."""
+def as_json(surroundings: Sequence[tuple[str, str]], tables: Mapping[str, Sequence[Table]]) -> str:
+    """Return machine and versions, and all tables with their bounds, by the name of the measurement."""
     content = {
         "run": dict(surroundings),
         "tables": [
             {
+                "name": name,
                 "title": table.title,
+                "method": table.method,
                 "columns": table.columns,
                 "rows": table.rows,
                 "bounds": [bound._asdict() | {"holds": bound.holds} for bound in table.bounds],
             }
-            for table in tables
+            for name in tables
+            for table in tables[name]
         ],
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -37,14 +40,30 @@ def record_beside(page: Path) -> Path:
     return page.with_suffix(".json")
 
 
-def compare(page: Path, tables: Sequence[Table]) -> str:
-    """Return which numbers differ from those recorded beside a page, as a table."""
+def _recorded(page: Path) -> list[dict[str, Any]]:
     path = record_beside(page)
     try:
-        recorded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        before = dict(_numbers(recorded["tables"]))
+        tables: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["tables"]
+        list(_numbers(tables))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SystemExit(f"{path}: not a recorded run ({error})") from error
+    return tables
+
+
+def recorded_tables(page: Path) -> dict[str, list[Table]]:
+    """Return the tables recorded beside a page, by the name of the measurement."""
+    found: dict[str, list[Table]] = {}
+    for table in _recorded(page):
+        bounds = [Bound(**{key: bound[key] for key in Bound._fields}) for bound in table["bounds"]]
+        rows = [tuple(row) for row in table["rows"]]
+        made = Table(table["title"], table["method"], tuple(table["columns"]), rows, bounds)
+        found.setdefault(table["name"], []).append(made)
+    return found
+
+
+def compare(page: Path, tables: Mapping[str, Sequence[Table]]) -> str:
+    """Return which numbers differ from those recorded beside a page, as a table."""
+    path, before = record_beside(page), dict(_numbers(_recorded(page)))
     now = dict(_numbers(json.loads(as_json((), tables))["tables"]))
     moved: list[tuple[str | int | float, ...]] = [
         (*where, before[where], value, value / before[where])

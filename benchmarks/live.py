@@ -173,7 +173,7 @@ def _read(server: object, last: str) -> list[tuple[str, dict[bytes, bytes]]]:
     return [(name.decode(), fields) for name, fields in entries]
 
 
-def latency_table(limit: int = 2500) -> Table:
+def latency_table(limit: int | None = None) -> Table:
     """Measure how soon predictions are answered."""
     method = (
         f"Slashdot at {RATE} messages a second, a request and then its labels for each example, {CLIENTS} clients over "
@@ -226,7 +226,7 @@ def memory_table(points: tuple[int, ...]) -> Table:
 
 def tables(*, quick: bool) -> Iterator[Table]:
     yield lines_table(300 if quick else None, 1 if quick else 3)
-    yield latency_table(150 if quick else 2500)
+    yield latency_table(150 if quick else None)
     yield memory_table(QUICK_EVENTS if quick else EVENTS)
 
 

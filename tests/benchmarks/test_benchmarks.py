@@ -212,7 +212,7 @@ def test_bounds():
     assert not slow.holds
     assert str(fast) == "Bound: speed at least 60 × River's. Measured 61.0 × River's: holds."
     assert str(slow) == "Bound: time at most 1.00 s. Measured 1.50 s: MISSED."
-    assert _report.summary([Table("a", "", bounds=[fast, slow])]) == "1 of 2 bounds hold; missed: time."
+    assert _report.summary({"a": [Table("a", "", bounds=[fast, slow])]}) == "1 of 2 bounds hold; missed: time."
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def test_the_program_prints_and_writes(stub, capsys):
         assert wanted in stub.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("arguments", [["two"], ["--write", "--quick"], ["--write", "one"]])
+@pytest.mark.parametrize("arguments", [["two"], ["--write", "--quick"], ["--write", "--quick", "one"]])
 def test_the_program_refuses(stub, capsys, arguments):
     with pytest.raises(SystemExit) as ended:
         program.main(arguments)
@@ -267,12 +267,36 @@ def test_a_run_is_compared_with_a_recorded_one(stub, capsys):
     capsys.readouterr()
     program.main(["--against", str(stub)])
     assert "; 0 moved" in capsys.readouterr().out
-    before = [Table("Title", "…", ("what", "s", "n"), [("a", 1.0, 3), ("b", 2.0, 3)])]
+    before = {"one": [Table("Title", "…", ("what", "s", "n"), [("a", 1.0, 3), ("b", 2.0, 3)])]}
     stub.with_suffix(".json").write_text(_record.as_json((), before), encoding="utf-8")
-    now = [Table("Title", "…", ("what", "s", "n"), [("a", 1.5, 3), ("b", 2.1, 3), ("c", 1.0, 3)])]
+    now = {"one": [Table("Title", "…", ("what", "s", "n"), [("a", 1.5, 3), ("b", 2.1, 3), ("c", 1.0, 3)])]}
     lines = _record.compare(stub, now).splitlines()
     assert lines[2] == "2 numbers are recorded in README.json; 1 moved by 10.0 % or more."
     assert [cell.strip() for cell in lines[-1].split("|")[1:-1]] == ["Title", "a, 3", "s", "1.00", "1.50", "1.50"]
+
+
+def test_one_measurement_is_renewed_and_the_others_are_kept(stub, monkeypatch):
+    def measuring(seconds):
+        class Stub:
+            @staticmethod
+            def tables(*, quick):
+                bounds = [Bound("time", seconds, 2.0, "s")]
+                yield Table(f"Takes {seconds:.1f} s", "How.", ("what", "s"), [(f"quick: {quick}", seconds)], bounds)
+
+        return Stub
+
+    monkeypatch.setattr(program, "BENCHMARKS", {"one": measuring(1.0), "two": measuring(3.0), "three": measuring(1.5)})
+    program.main(["--write"])
+    assert stub.read_text(encoding="utf-8").endswith("2 of 3 bounds hold; missed: time.\n")
+    monkeypatch.setattr(program, "BENCHMARKS", {"one": measuring(9.0), "two": measuring(2.0), "three": measuring(9.5)})
+    program.main(["--write", "two"])
+    page = stub.read_text(encoding="utf-8")
+    assert [line for line in page.splitlines() if "Takes" in line] == [
+        "### Takes 1.0 s",
+        "### Takes 2.0 s",
+        "### Takes 1.5 s",
+    ]
+    assert page.endswith("3 of 3 bounds hold.\n")
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"tables": 3}'])
@@ -280,4 +304,4 @@ def test_what_is_no_recorded_run_is_refused(stub, content):
     if content is not None:
         stub.with_suffix(".json").write_text(content, encoding="utf-8")
     with pytest.raises(SystemExit, match=r"README\.json: not a recorded run"):
-        _record.compare(stub, [])
+        _record.compare(stub, {})

@@ -221,7 +221,7 @@ def test_damaged_and_foreign_files(tmp_path, learner):
 @pytest.mark.parametrize("replacement", [None, -1, 10**6, "x", [], [[]], {}])
 def test_headers_that_say_something_else_do_no_harm(tmp_path, replacement):
     header, arrays = named().state()
-    accepted = 0
+    refused = 0
     for changed in changed_headers(json.loads(json.dumps(header)), replacement):
         save_state(tmp_path / "model.npz", FILE_KIND, FILE_VERSION, changed, arrays)
         try:
@@ -229,10 +229,10 @@ def test_headers_that_say_something_else_do_no_harm(tmp_path, replacement):
             model.predict_one(GOOD)
             model.concepts()
             model.transfer_matrix()
-            accepted += 1
         except MarleneError as error:
             assert "of the format" not in str(error)  # noqa: PT017 (some changes are harmless)
-    assert accepted > 0
+            refused += 1
+    assert refused > 0
 
 
 def test_arrays_that_hold_something_else_do_no_harm():

@@ -223,7 +223,7 @@ def test_counts_that_cannot_be_are_refused(tmp_path, name, change):
     model.learn_many(stream.X, stream.Y)
     header, arrays = model.state()
     assert Marlene.from_state(header, arrays).predict_proba_many(stream.X).shape == (240, 3)
-    with pytest.raises(MarleneError, match="not the state of a learner, or damaged"):
+    with pytest.raises(MarleneError, match="not the state of nominal features, or damaged"):
         Marlene.from_state(header, arrays | {f"values.{name}": change(arrays[f"values.{name}"])})
 
 

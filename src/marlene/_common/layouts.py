@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from marlene._common.arrays import Array, Arrays
+
+Tuple = TypeVar("Tuple", bound=Any)
+"""A NamedTuple of arrays."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Rule:
-    """How fields must fit together: in words, and as a function of the arrays and the lengths."""
+    """How fields must fit together: in words, and as a function of the arrays, what else is known, and the lengths."""
 
     says: str
     holds: Callable[[Mapping[str, Array], Mapping[str, int]], object]
@@ -76,13 +79,17 @@ class Layout:
     fields: Mapping[str, Field]
     rules: tuple[Rule, ...] = ()
 
-    def checked(self, given: Mapping[str, Array], **lengths: int) -> Arrays:
+    def checked(
+        self, given: Mapping[str, Array], known: Mapping[str, Array] | None = None, /, **lengths: int
+    ) -> Arrays:
         """Return copies of the arrays; raise an error that names what does not hold.
 
         Parameters
         ----------
         given
             The arrays that were read.
+        known
+            Further arrays that rules look at, of other parts of the state.
         lengths
             Lengths that are known.
         """
@@ -91,17 +98,26 @@ class Layout:
             self._require(name in given, f"there is no {name}")
             array, wanted = np.asarray(given[name]), np.dtype(field.dtype)
             self._require(array.dtype.newbyteorder("=") == wanted, f"{name} is not of type {field.dtype}")
-            array = np.array(array, wanted, order="C")
             self._require(array.ndim == len(field.axes), f"{name} has another number of axes")
             for axis, length in zip(field.axes, array.shape, strict=True):
                 expected = axis if isinstance(axis, int) else lengths.setdefault(axis, length)
                 self._require(length == expected, f"{name} has another length")
-            found[name] = array
+            found[name] = np.array(array, wanted, order="C")
         for name, field in self.fields.items():
             self._require(_is_within(found[name], field, lengths), f"{name} is not {_range(field)}")
+        everything = {**found, **(known or {})}
         for rule in self.rules:
-            self._require(bool(rule.holds(found, lengths)), rule.says)
+            self._require(bool(rule.holds(everything, lengths)), rule.says)
         return found
+
+    def taken(
+        self, given: Mapping[str, Array], like: Tuple, known: Mapping[str, Array] | None = None, /, **lengths: int
+    ) -> Tuple:
+        """Return the NamedTuple whose arrays these are, with lengths as in `like`; see `checked`."""
+        for name, field in self.fields.items():
+            lengths |= zip((str(axis) for axis in field.axes), getattr(like, name).shape, strict=True)
+        restored: Tuple = type(like)(**self.checked(given, known, **lengths))
+        return restored
 
     def _require(self, holds: bool, what: str) -> None:
         if not holds:
@@ -119,15 +135,22 @@ class Layout:
 
 
 def _is_within(array: Array, field: Field, lengths: Mapping[str, int]) -> bool:
-    if array.dtype.kind == "f" and field.bounded and not (np.abs(array) <= LARGEST).all():
-        return False
-    most = lengths[field.most] - 1 if isinstance(field.most, str) else field.most
-    return bool((field.least is None or (array >= field.least).all()) and (most is None or (array <= most).all()))
+    least, most = field.least, lengths[field.most] - 1 if isinstance(field.most, str) else field.most
+    bound = LARGEST if array.dtype.kind == "f" and field.bounded else None
+    if array.dtype.kind == "b":
+        return bool(array.size == 0 or array.view(np.uint8).max() <= 1)  # other bytes may be in a file
+    if array.size == 0 or (least is None and most is None and bound is None):
+        return True
+    low, high = array.min(), array.max()  # NaN if there is one: then nothing holds
+    within = bound is None or (-bound <= low and high <= bound)
+    return bool(within and (least is None or low >= least) and (most is None or high <= most))
 
 
 def _range(field: Field) -> str:
     """Return the range of the numbers of a field in words."""
     least, most = field.least, field.most
+    if field.dtype == "bool":
+        return "true or false"
     if isinstance(most, str):
         return f"from {least:g}, below the number of {most}"
     if most is not None:

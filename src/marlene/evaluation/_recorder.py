@@ -10,8 +10,8 @@ import numpy as np
 
 from marlene._common.labels import UNKNOWN
 from marlene._common.resources import memory_mb
-from marlene._common.states import refuse_other, restored_count
-from marlene.report._history import PLAIN, History
+from marlene._common.states import refuse_other, require, restored_count
+from marlene.report._history import History, check_worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,19 +198,26 @@ class Recorder:
             raise TypeError("the history is of another type")
         self.stride, self.pace = (restored_count(header[name], "the history", 1) for name in ("stride", "pace"))
         self._counts, self._together = np.array(arrays["counts"]), np.array(arrays["together"])
-        refuse_other(header["worst"], PLAIN["worst"], "the worst examples")
+        check_worst(header["worst"], self._counts.shape[1])
         self._worst = list(header["worst"])
         self._givers = {(stream, label): number for number, (stream, label) in enumerate(header["givers"])}
+        for stream, label in self._givers:
+            refuse_other([stream or "", label], [str], "the givers")
+        limits = self._counts.shape[1], len(header["givers"])
         self._points = [
-            _restored_point(point, arrays[f"thresholds.{number}"], arrays[f"helps.{number}"])
+            _restored_point(point, arrays[f"thresholds.{number}"], arrays[f"helps.{number}"], limits)
             for number, point in enumerate(header["points"])
         ]
 
 
-def _restored_point(point: Mapping[str, Any], thresholds: Array, helps: Array) -> dict[str, Any]:
-    """Return what was noted at one time; refuse other types and shapes."""
+def _restored_point(
+    point: Mapping[str, Any], thresholds: Array, helps: Array, limits: tuple[int, int]
+) -> dict[str, Any]:
+    """Return what was noted at one time; refuse other types and shapes, and more labels and givers than there are."""
     if thresholds.dtype != np.float64 or thresholds.ndim != 1 or helps.dtype != np.float64 or helps.shape[1:] != (3,):
         raise TypeError("the history is of another type")
+    right = len(thresholds) <= limits[0] and ((helps[:, :2] >= 0) & (helps[:, :2] < limits)).all()
+    require(right, "the history", "a run")
     at = restored_count(point["at"], "the history")
     numbers = {name: float(point[name]) for name in ("seconds", "memory")}
     return {"at": at, **numbers, "thresholds": np.array(thresholds), "helps": np.array(helps)}

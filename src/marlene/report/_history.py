@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -29,10 +29,23 @@ PLAIN: dict[str, Any] = {
     "givers": list,
     "drifts": {EVERY: [int]},
     "changes": [{"time": int, "label": str, "inherited": bool, "stream": (str, None), "giver": (str, None)}],
-    "worst": [{"index": int, "loss": float, "labels": list, "features": dict, "more_features": int}],
+    "worst": [{"index": int, "loss": float, "labels": [list], "features": dict, "more_features": int}],
     "voters": {EVERY: [{"label": str, "share": float}]},
     "features": {EVERY: {EVERY: {EVERY: float}}},
 }
+LABEL = (int, int, int, (float, None))
+"""What is kept of a label of one of the worst examples: its place, what it was, what was predicted and how probably."""
+
+
+def check_worst(worst: object, n_labels: int) -> None:
+    """Refuse what are not the worst examples of a run, which have labels of so many."""
+    refuse_other(worst, PLAIN["worst"], "the worst examples")
+    for kept in cast("list[dict[str, Any]]", worst):
+        for row in kept["labels"]:
+            require(len(row) == len(LABEL), "the worst examples", "a run")
+            for value, pattern in zip(row, LABEL, strict=True):
+                refuse_other(value, pattern, "the worst examples, labels")
+            require(0 <= row[0] < n_labels, "the worst examples", "a run")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +110,7 @@ class History:
         given: dict[str, Any] = {name: header[name] for name in PLAIN} | {name: arrays[name] for name in ARRAYS}
         given["givers"] = [(stream, str(label)) for stream, label in given["givers"]]
         refuse_other(given, PLAIN, "the history")
-        for kept in given["worst"]:
-            for place, truth, pred, proba in kept["labels"]:
-                refuse_other([place, truth, pred, proba or 0.0], [float], "the history, worst")
-                require(type(place) is int and 0 <= place < n_labels, "the worst examples", "a run")
+        check_worst(given["worst"], n_labels)
         for name, precision in ARRAYS.items():
             if given[name].dtype != precision:
                 raise TypeError(f"history: {name} is of type {given[name].dtype}")

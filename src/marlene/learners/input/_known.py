@@ -10,7 +10,7 @@ import numpy as np
 
 from marlene._common.arrays import appended
 from marlene._common.errors import MarleneError
-from marlene._common.states import plain, require
+from marlene._common.states import MOST_COUNTED, plain, require, restored_count
 from marlene.kernels.tracking.given import PRESENCE
 from marlene.learners.input._encoded import encoded_in, is_encoded, make_encoder
 
@@ -233,17 +233,19 @@ class KnownFeatures:
         for name, kind in header["encoded"]:
             require(is_encoded(kind), "the features")
             self._encode(name, kind)
-        self.layouts = {stream: np.array(layout, np.int64) for stream, layout in header["layouts"]}
-        require(all(((a >= 0) & (a < len(self))).all() for a in self.layouts.values()), "the features")
+        for stream, layout in header["layouts"]:
+            self.layouts[stream] = _restored_numbers(layout, len(self))
+            require(len({*layout}) == len(layout), "the features")
         for stream, orders in header["orders"]:
-            self.orders[stream] = {column: np.array(codes, np.int64) for column, codes in orders}
-            for column, codes in self.orders[stream].items():
-                require(0 <= column < len(self) and self.kinds[column] == "nominal", "the features")
-                require(((codes >= 0) & (codes < len(self.codes[column]))).all(), "the features")
+            self.orders[stream] = {}
+            for column, codes in orders:
+                _restored_numbers([column], len(self))
+                require(self.kinds[column] == "nominal", "the features")
+                self.orders[stream][column] = _restored_numbers(codes, len(self.codes[column]))
         self._taken = len(self)
-        self._used = np.array(header.get("used", []), np.int64)
-        self._forgotten = int(header.get("forgotten", 0))
-        require(len(self._used) <= len(self) and bool((self._used >= 0).all()), "the features")
+        self._used = _restored_numbers(header.get("used", []), MOST_COUNTED)
+        self._forgotten = restored_count(header.get("forgotten", 0), "the features")
+        require(len(self._used) <= len(self), "the features")
 
     def declare(self, features: Sequence[Feature], stream: str | None) -> None:
         """Add the features of a stream; those known already must agree. They are the columns of its matrices.
@@ -329,3 +331,10 @@ class KnownFeatures:
     def _as_number(self, name: Hashable, kind: str) -> int:
         presence = kind == "binary" and self._wanted_kind(name, "numeric") == "binary"
         return PRESENCE if presence else KINDS.index(kind)
+
+
+def _restored_numbers(given: object, below: int) -> Ints:
+    """Return a list of a header as an array; refuse what is not a whole number from 0, below `below`."""
+    right = isinstance(given, list) and all(type(number) is int and 0 <= number < below for number in given)
+    require(right, "the features")
+    return np.array(given, np.int64)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marlene._common.arrays import appended
-from marlene._common.states import require
+from marlene._common.layouts import Field, Layout, Rule
 from marlene.kernels.codes import Codes, recode
 from marlene.kernels.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from marlene._common.arrays import Floats, Ints
+    from marlene._common.arrays import Array, Floats, Ints
 
 BINARY = 2
 DECISIVE = 30
@@ -79,6 +79,28 @@ class Tally(NamedTuple):
     times: Ints
 
 
+def _counts_add_up(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    ends = np.cumsum(arrays["values"])
+    counted = np.concatenate([[0], np.cumsum(arrays["times"])])
+    return np.array_equal(counted[ends] - counted[ends - arrays["values"]], arrays["seen"])
+
+
+TALLY = Layout(
+    "nominal features",
+    {
+        "absent": Field("int64", ("features",), "the value that stands for absence; 0 if not nominal", least=0),
+        "seen": Field("int64", ("features",), "in how many examples a nominal feature was counted", 0, DECISIVE),
+        "times": Field("int64", ("values",), "how often each value was met then, feature after feature", least=0),
+    },
+    (
+        Rule("features have these values", lambda a, _: (a["absent"] < np.maximum(1, a["values"])).all()),
+        Rule("nominal features are counted", lambda a, _: (a["seen"][a["values"] == 0] == 0).all()),
+        Rule("absence is decided last", lambda a, _: ((a["absent"] == 0) | (a["seen"] == DECISIVE)).all()),
+        Rule("`times` of a feature sum up to `seen`", _counts_add_up),
+    ),
+)
+
+
 class CommonValues:
     """Nominal features, and for each the value that stands for absence: once it is decided, the commonest.
 
@@ -123,15 +145,9 @@ class CommonValues:
             order[0], order[absent] = absent, 0
         self._codes = codes_of(orders)
 
-    def refuse_impossible(self) -> None:
-        """Refuse a damaged tally."""
-        (absent, seen, times), begins = self.tally, _begins(self._kinds)
-        n_values = np.diff(begins)
-        require(((absent >= 0) & (absent < np.maximum(1, n_values))).all(), "the nominal features")
-        require(((seen >= 0) & (seen <= DECISIVE) & (seen <= DECISIVE * n_values)).all(), "the nominal features")
-        require(((absent == 0) | (seen == DECISIVE)).all() and (times >= 0).all(), "the nominal features")
-        counted = np.concatenate([[0], np.cumsum(times)])[begins]
-        require(np.array_equal(np.diff(counted), seen), "the nominal features")
+    def n_values(self) -> Ints:
+        """Return how many values of each feature are counted; 0 of one that is not nominal."""
+        return np.diff(_begins(self._kinds))
 
     def swapped(self, rows: Rows) -> Rows:
         """Return rows in which the value that stands for absence has code 0, and 0 has its code."""

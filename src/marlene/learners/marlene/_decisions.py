@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, copied_arrays, require, restored_array, restored_tuple, with_prefix
+from marlene._common.layouts import Field, Layout, Rule
+from marlene._common.states import arrays_under, copied_arrays, with_prefix
 from marlene.kernels.decisions.calibration import LINE
 from marlene.kernels.decisions.cuts import BINS, PULL, WIDEST, Aims, Cuts
 from marlene.kernels.decisions.decide import (
@@ -50,6 +51,51 @@ RULES = {
 }
 OBJECTIVES = (*AIMS, *RULES)
 PRICES = ("false_positive", "false_negative")
+
+
+DECISIONS = Layout(
+    "decisions",
+    {
+        "lines": Field("float64", ("labels", LINE), "how probabilities follow from scores"),
+        "examples": Field("float64", ("labels", 2), "negative and positive examples", least=0),
+    },
+)
+CUTS_OF_LABELS = Layout(
+    "thresholds",
+    {
+        "counts": Field("float64", ("labels", 2, BINS), "examples by label, class and bin", least=0),
+        "shares": Field("float64", ("labels", 2, BINS), "the same, as shares of the labels of an example", least=0),
+        "cut": Field("int64", ("labels",), "the lowest bin in which each label is predicted", least=0, most=BINS),
+        "rows": Field("float64", (3,), "how many examples there were, and sums of how much is certain", least=0),
+        "seen": Field("int64", (1,), "how many examples there were", least=0),
+    },
+)
+
+
+def _are_labels(members: Array, labels: int) -> bool:
+    return bool(((members >= -1) & (members < labels)).all())
+
+
+def _are_ascending(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    members = arrays["members"][: arrays["size"][0]]
+    return bool(((members[:, 1:] > members[:, :-1]) | (members[:, 1:] == -1)).all())
+
+
+SETS = Layout(
+    "label sets",
+    {
+        "members": Field("int64", (MOST_SETS, LARGEST_SET), "the labels of each set in ascending order, then -1"),
+        "times": Field("float64", (MOST_SETS,), "how often each occurred"),
+        "size": Field("int64", (1,), "how many sets there are", least=0, most=MOST_SETS),
+        "rows": Field("float64", (3,), "examples without labels, how many were expected, all", least=0),
+        "right": Field("float64", (len(POWERS),), "how often each power was right, decaying", least=0),
+    },
+    (
+        Rule("every set that there is occurred", lambda a, _: (a["times"][: a["size"][0]] > 0).all()),
+        Rule("sets are of labels that there are", lambda a, n: _are_labels(a["members"][: a["size"][0]], n["labels"])),
+        Rule("the labels of a set ascend", _are_ascending),
+    ),
+)
 
 
 class Decisions:
@@ -133,12 +179,9 @@ class Decisions:
 
     def restore(self, state: Mapping[str, Array], n_labels: int) -> None:
         """Take over what `state` gave."""
-        cuts = restored_tuple(arrays_under(state, "cuts."), no_cuts(n_labels))
-        sets = restored_tuple(arrays_under(state, "sets."), no_sets())
-        lines = restored_array(state, "lines", np.zeros((n_labels, LINE)))
-        examples = restored_array(state, "examples", np.zeros((n_labels, 2)))
-        require(all((array >= 0).all() for array in (*cuts, examples)) and (cuts.cut <= BINS).all(), "the decisions")
-        refuse_impossible_sets(sets, n_labels)
+        cuts = CUTS_OF_LABELS.taken(arrays_under(state, "cuts."), no_cuts(n_labels))
+        sets = SETS.taken(arrays_under(state, "sets."), no_sets(), labels=n_labels)
+        lines, examples = DECISIONS.checked(state, labels=n_labels).values()
         self._state = DecisionState(cuts, lines, sets, examples)
 
 
@@ -175,17 +218,6 @@ def no_sets() -> LabelSets:
         rows=np.zeros(3),
         right=np.zeros(len(POWERS)),
     )
-
-
-def refuse_impossible_sets(sets: LabelSets, n_labels: int) -> None:
-    """Refuse sets of labels that there are not, or that are not in ascending order."""
-    size = int(sets.size[0])
-    require(0 <= size <= MOST_SETS and bool((sets.times[:size] > 0).all()), "the label sets")
-    require(bool((sets.rows >= 0).all() and (sets.right >= 0).all()), "the label sets")
-    members = sets.members[:size]
-    require(bool((members >= -1).all() and (members < max(n_labels, 1)).all()), "the label sets")
-    follows = (members[:, 1:] > members[:, :-1]) | (members[:, 1:] == -1)
-    require(bool(follows.all()), "the label sets")
 
 
 def make_objective(objective: str | Mapping[str, float]) -> Objective:
