@@ -6,6 +6,7 @@ import contextlib
 import os
 import platform
 import re
+import textwrap
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -91,4 +92,4 @@ def summary(tables: Mapping[str, Sequence[Table]]) -> str:
     bounds = [bound for name in tables for table in tables[name] for bound in table.bounds]
     missed = [bound.what for bound in bounds if not bound.holds]
     held = f"{len(bounds) - len(missed)} of {len(bounds)} bounds hold"
-    return f"{held}; missed: {', '.join(missed)}." if missed else f"{held}."
+    return textwrap.fill(f"{held}; missed: {', '.join(missed)}." if missed else f"{held}.", 120)

@@ -40,6 +40,9 @@ other arrays are what was learnt; parts have names with dots, as `bank0.kinds`.
 MIDDLE = """
 The following parts are described by one object each (`marlene._common.layouts.Layout`), by which they are also checked
 when they are loaded. Lengths that have the same name are equal. Other parts are checked by the classes that own them.
+
+Counts of examples are loaded up to 1e+18. A learner that was loaded with such a count, and has learnt more since, can
+be saved but not loaded again; no stream is so long.
 """
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from marlene._common.files import AnyPath
 
 HEADER, CHECKSUM = "header", "checksum"
-MOST_COUNTED = 1 << 62
+MOST_COUNTED = 10**18
+"""The largest count that is loaded. What is learnt afterwards leads far beyond it before numbers overflow."""
 LARGEST = np.float64(1e150)
 """Of larger numbers the squares would be infinite."""
 EVERY = "*"

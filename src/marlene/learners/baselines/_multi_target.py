@@ -45,6 +45,17 @@ def _are_children(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bo
     return np.array_equal(np.sort(children), np.arange(1, lengths["nodes"], 2)) and bool((children > tests).all())
 
 
+def _are_means(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    """Tell whether means at leaves, which are partly estimated, are about those of zeros and ones."""
+    weight, total = arrays["leaf_target"][..., layout.MEAN_WEIGHT], arrays["leaf_target"][..., layout.MEAN_SUM]
+    return bool(((weight <= 0) | ((-weight <= total) & (total <= 2 * weight))).all())
+
+
+def _are_shares(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    weight, total = arrays["target_sum"].T
+    return bool(((total >= 0) & (total <= weight)).all())
+
+
 TREE = Layout(
     "a multi-target tree",
     {
@@ -66,6 +77,8 @@ TREE = Layout(
         Rule("tests are of inputs that exist", lambda a, n: (a["node"][:, layout.INPUT] < n["inputs"]).all()),
         Rule("every leaf belongs to one node", _are_leaves),
         Rule("children come in twos after their parent, so every path ends in a leaf", _are_children),
+        Rule("no label was true more often than it was known", _are_shares),
+        Rule("the means of a leaf are about those of zeros and ones", _are_means),
     ),
 )
 LEARNT = tuple(TREE.fields)

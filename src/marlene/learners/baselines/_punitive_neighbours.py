@@ -181,6 +181,8 @@ class PunitiveNeighbours(OneStreamLearner, SavedLearner):
         memory.told[SHORTENED] = restored_count(header["shortened"], "how often the window was shortened")
         for name in ("low", "high", "times"):
             getattr(memory, name)[:] = restored_array(arrays, name, getattr(memory, name))
+        # An example is wrong about a label at most once for each example that came.
+        require(bool((errors <= int(memory.told[SEEN]) * max(1, labels)).all()), "the errors of examples")
         times = memory.times
         require(bool(((times >= 0) & (times <= memory.told[SEEN])).all()), "the ranges of inputs")
         require(bool((memory.low <= memory.high).all()), "the ranges of inputs")
