@@ -8,6 +8,7 @@ from marlene.banks._neighbours import WINDOW
 from marlene.evaluation import _checkpoint, _result
 from marlene.experiments import _store
 from marlene.learners import _saved
+from marlene.learners.baselines._adaptive_tree_state import ADAPTIVE_TREE
 from marlene.learners.baselines._multi_target import TREE
 from marlene.learners.marlene._decisions import CUTS_OF_LABELS, DECISIONS
 from marlene.learners.marlene._tracker_fields import PARTS
@@ -16,7 +17,7 @@ from marlene.trees import _forest
 from marlene.trees._validity import FOREST
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "formats.md"
-LAYOUTS = (*PARTS.values(), WINDOW, FOREST, DECISIONS, CUTS_OF_LABELS, TREE)
+LAYOUTS = (*PARTS.values(), WINDOW, FOREST, DECISIONS, CUTS_OF_LABELS, TREE, ADAPTIVE_TREE)
 FILES = (
     ("a learner", _saved.FILE_KIND, _saved.FILE_VERSION),
     ("a forest", _forest.KIND, _forest.VERSION),

@@ -70,6 +70,9 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters of their transformations.
     neighbours, least, most, penalty, reduction
         Parameters of `marlene.learners.PunitiveNeighbours`.
+    tie_threshold, cardinality, entropy, window, patience, significance, max_leaves
+        Parameters of `marlene.learners.AdaptiveTree`, which also has `grace_period`, `delta`, `neighbours`, `members`
+        and `learning_rate`.
     loss, learning_rate, bits
         Parameters of `marlene.learners.VowpalWabbit`.
 
@@ -132,6 +135,13 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         most: int | None = None,
         penalty: float | None = None,
         reduction: float | None = None,
+        tie_threshold: float | None = None,
+        cardinality: float | None = None,
+        entropy: float | None = None,
+        window: int | None = None,
+        patience: int | None = None,
+        significance: float | None = None,
+        max_leaves: int | None = None,
         loss: str | None = None,
         learning_rate: float | None = None,
         bits: int | None = None,
@@ -167,6 +177,13 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.most = most
         self.penalty = penalty
         self.reduction = reduction
+        self.tie_threshold = tie_threshold
+        self.cardinality = cardinality
+        self.entropy = entropy
+        self.window = window
+        self.patience = patience
+        self.significance = significance
+        self.max_leaves = max_leaves
         self.loss = loss
         self.learning_rate = learning_rate
         self.bits = bits

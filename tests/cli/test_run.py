@@ -232,6 +232,8 @@ def test_parameters_of_a_method(run_json, call, mail):
     chosen = run_json("--method", "brpw-marlene", "--set", "pairs=1", "--set", "combine=marginal")
     assert everything["models"] == 2 + 2
     assert chosen["models"] == 2
+    rough, fine = (run_json("--method", "mlsaknn", "--set", f"penalty={p}") for p in ("0.0", "1e6"))
+    assert rough["cumulative"] != fine["cumulative"]
     outcome = call("run", mail, "--labels", "is_*", "--method", "brpw-marlene", "--set", "pairs")
     assert outcome.code == 2
     assert "--set 'pairs': expected NAME=VALUE" in outcome.err

@@ -73,6 +73,7 @@ def _learner(method: str, **options: Any) -> Any:
 @functools.cache
 def _learners() -> dict[str, tuple[type, State]]:
     made = {method: _learner(method) for method in LEARNERS}
+    made["mlhat grown"] = _learner("mlhat", grace_period=10, delta=0.9, window=5, members=2)
     made["marlene texts"] = text = Marlene(features={"t": "text", "d": "date"})
     for i in range(12):
         text.learn_one(

@@ -31,7 +31,7 @@ from tests.learners.streams import (
 
 RIVAL = ["ebr", "ecc", "eps", "ert", "eabr", "eacc", "eaps", "gobr", "gocc", "gops", "gort"]
 ARRAYS = [name for name in METHODS if name not in ("majority", "prior", "coin", "vw")]
-ALONE = ["mlsaknn"]
+ALONE = ["mlsaknn", "mlhat"]
 """Rivals that are no ensembles."""
 every_method = pytest.mark.parametrize("method", ARRAYS)
 every_rival = pytest.mark.parametrize("method", [*RIVAL, *ALONE])
@@ -48,6 +48,9 @@ def build(method, **changes):
             changes["transformation"] = type(model.transformation)(grace_period=30, delta=0.1)
     if method == "mlsaknn":
         changes = {"neighbours": 29, "least": 30, "most": 80, "penalty": 8.0, **changes}
+    if method == "mlhat":
+        small = {"grace_period": 20, "delta": 0.5, "cardinality": 30, "window": 20, "members": 3, "patience": 10}
+        changes = {**small, **changes}
     return model.clone(new_params=changes)
 
 

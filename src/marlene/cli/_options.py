@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,6 +28,19 @@ def _known_features(features: str) -> str:
 def is_whole(text: str) -> bool:
     """Tell whether a text is a whole number; one of very many digits is none."""
     return text.removeprefix("-").isdecimal() and len(text) < MOST_DIGITS
+
+
+def as_number(text: str) -> int | float | str:
+    """Return a number if a text is one, else the text.
+
+    Examples
+    --------
+    >>> as_number("3"), as_number("1e-7"), as_number(".5"), as_number("nan")
+    (3, 1e-07, 0.5, 'nan')
+    """
+    if is_whole(text):
+        return int(text)
+    return float(text) if re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text, re.ASCII) else text
 
 
 def label_choice(text: str | None) -> str | int | None:

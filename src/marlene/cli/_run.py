@@ -28,6 +28,7 @@ from marlene.cli._options import (
     LazyOption,
     LimitOption,
     SeparatorOption,
+    as_number,
     column_choices,
     is_whole,
     open_stream,
@@ -197,13 +198,13 @@ def _published(method: str, stream: str) -> tuple[str, tuple[float, ...]]:
 
 
 def parsed_settings(settings: list[str]) -> dict[str, Any]:
-    """Return parameters by name; a text of digits becomes a number."""
+    """Return parameters by name; a text that is a number becomes one."""
     found: dict[str, Any] = {}
     for setting in settings:
         name, separator, text = setting.partition("=")
         if not name or not separator:
             raise MarleneError(f"--set {setting!r}: expected NAME=VALUE")
-        found[name] = int(text) if is_whole(text) else text
+        found[name] = as_number(text)
     return found
 
 

@@ -8,6 +8,7 @@ from marlene._common.lazy import lazily
 
 if TYPE_CHECKING:
     from marlene.learners._methods import METHODS, Method, create
+    from marlene.learners.baselines._adaptive_tree import AdaptiveTree
     from marlene.learners.baselines._bagging import ADWINBagging, OnlineBagging
     from marlene.learners.baselines._binary_relevance import BinaryRelevance
     from marlene.learners.baselines._chain import ClassifierChain
@@ -28,6 +29,7 @@ __all__ = [
     "GOOWE",
     "METHODS",
     "ADWINBagging",
+    "AdaptiveTree",
     "BRMarlene",
     "BRPWMarlene",
     "BRResampled",
@@ -51,6 +53,7 @@ __getattr__, __dir__ = lazily(
     __name__,
     {
         "_methods": ("METHODS", "Method", "create"),
+        "baselines._adaptive_tree": ("AdaptiveTree",),
         "baselines._bagging": ("ADWINBagging", "OnlineBagging"),
         "baselines._binary_relevance": ("BinaryRelevance",),
         "baselines._chain": ("ClassifierChain",),

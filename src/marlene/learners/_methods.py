@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from river import base
 
 from marlene._common.errors import MarleneError
+from marlene.learners.baselines._adaptive_tree import AdaptiveTree
 from marlene.learners.baselines._bagging import ADWINBagging, OnlineBagging
 from marlene.learners.baselines._binary_relevance import BinaryRelevance
 from marlene.learners.baselines._chain import ClassifierChain
@@ -41,6 +42,9 @@ STREAMS = (
     "Read, Bifet, Holmes, Pfahringer: Scalable and efficient multi-label classification for evolving streams (2012)"
 )
 ISOUP = "Osojnik, Panov, Džeroski: Multi-label classification via multi-target regression on data streams (2017)"
+ADAPTIVE = (
+    "Esteban, Cano, Zafra, Ventura: Hoeffding adaptive trees for multi-label classification on data streams (2024)"
+)
 PUNITIVE = (
     "Roseberry, Krawczyk, Cano: Multi-label punitive kNN with self-adjusting memory for drifting data streams (2019)"
 )
@@ -156,9 +160,11 @@ def _guess(how: str) -> Callable[..., Guess]:
 TRACKING = "naive Bayes, linear models and neighbours, transfer by tracking, thresholds learnt online"
 USE = "all sub-classifiers vote on every label, weighted by use"
 PAIRS = "BR-MARLENE and a model of every pair of labels"
+ADAPTING = "a Hoeffding tree of label sets; neighbours or linear models in its leaves; alternate trees"
 MEMORY = "nearest neighbours, self-adjusting window, punitive removal (MLSAMPkNN)"
 ONE_AGAINST_ALL = "Vowpal Wabbit's --multilabel_oaa (needs the extra vw)"
 FREQUENT = "the most frequent value of every label"
+TREE_OPTIONS = ("grace_period", "delta", "cardinality", "entropy", "neighbours", "window", "members", "learning_rate")
 MEMORY_OPTIONS = ("neighbours", "least", "most", "penalty", "reduction")
 MARLENE_OPTIONS = ("base", "transfer", "objective")
 VW_OPTIONS = ("loss", "learning_rate", "bits")
@@ -184,6 +190,7 @@ METHODS = {
         _ensemble("gort", "goowe", "multi-target", WEIGHTED, random=False),
         Method("vw", ONE_AGAINST_ALL, VOWPAL_WABBIT, VowpalWabbit, VW_OPTIONS, package="vowpalwabbit", **RIVAL),
         Method("mlsaknn", MEMORY, PUNITIVE, PunitiveNeighbours, MEMORY_OPTIONS, **RIVAL),
+        Method("mlhat", ADAPTING, ADAPTIVE, AdaptiveTree, TREE_OPTIONS, **RIVAL | {"random": True}),
         Method("majority", FREQUENT, "", lambda seed: Majority(), compared=False, random=False),  # noqa: ARG005
         Method("prior", "a guess at each label with its share so far", "", _guess(PRIOR), compared=False),
         Method("coin", "a toss of a coin for each label", "", _guess(COIN), compared=False),
