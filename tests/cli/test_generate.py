@@ -98,7 +98,7 @@ def test_a_file_with_chosen_labels_is_read_and_not_overwritten(call, tmp_path):
         (("AA", "--out", "x.json"), "x.json: expected the suffix .arff, .csv or .parquet"),
         (
             ("AA", "--sources", "some", "--out", "x.csv"),
-            "sources must be one of none, similar, non-similar, not 'some'",
+            "sources must be one of none, similar, non-similar, one-non-similar, not 'some'",
         ),
         (("gaussians", "--drift", "l1", "--out", "x.csv"), "a drift is written label:type:at or"),
         (

@@ -165,7 +165,7 @@ def test_who_is_told_of_drifts():
         ),
         (
             {"streams": [{"synthetic": "SS", "sources": ["none", "same"]}]},
-            "grid, stream 1: sources must be one of none, similar, non-similar, not 'same'",
+            "grid, stream 1: sources must be one of none, similar, non-similar, one-non-similar, not 'same'",
         ),
         ({"streams": [{"synthetic": "SS", "seed": "x"}]}, "grid, stream 1: seed must be a number or 'run', not 'x'"),
         ({"methods": [{}]}, "grid, method 1: expected a name, see `marlene methods`"),

@@ -8,10 +8,13 @@ import scipy.sparse as sp
 
 from marlene._common.errors import MarleneError
 from marlene.experiments.program._br_marlene import ProgramBRMarlene
+from marlene.experiments.program._brpw_marlene import ProgramBRPWMarlene
 from marlene.experiments.program._java import JavaRandom, repeated_draw
+from marlene.experiments.program._slips import HalfOfLargest, Undivided, WekaBank, mekas_sets, slipped
 from marlene.kernels.compile import kernel
+from marlene.learners import BRPWMarlene
 from marlene.streams import load
-from tests.naive.program import naive_program, program_votes, repeated
+from tests.naive.program import WekaTree, naive_program, program_votes, repeated
 
 UNIFORM, NORMAL = 0.7308781907032909, 1.561581040188955
 SPLIT_ROWS = 1500
@@ -132,3 +135,112 @@ def test_what_it_cannot_take_is_refused():
         ProgramBRMarlene().learn_many(np.array([[np.nan]]), np.array([[1]]))
     with pytest.raises(MarleneError, match="nothing has been learnt"):
         ProgramBRMarlene().predict_proba_many(np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize(("rows", "features", "scale"), [(300, 30, 0.01), (300, 30, 1.0), (2500, 3, 1.0)])
+def test_wekas_trees_are_their_slow_twins(rows, features, scale):
+    X, Y = blobs(rows, rows, features, 2, scale)
+    bank, twins = WekaBank(), [WekaTree(features), WekaTree(features)]
+    bank.add_features([0] * features)
+    ids = bank.add(2)
+    rng = np.random.default_rng(rows)
+    for x, y in zip(X, Y, strict=True):
+        np.testing.assert_allclose(bank.votes(x), [twin.votes(x.tolist()) for twin in twins], rtol=0, atol=1e-9)
+        weights = rng.integers(0, 3, 2)
+        bank.learn(ids, x, y, weights)
+        for twin, own, weight in zip(twins, y.tolist(), weights.tolist(), strict=True):
+            twin.learn(x.tolist(), own, weight)
+    assert (sum(twin.n_split for twin in twins) > 0) == (rows == 2500)
+
+
+def test_trees_of_a_bank_come_and_go():
+    X, Y = blobs(1, 60, 3, 1, 1.0)
+    bank = WekaBank()
+    bank.add_features([0] * 3)
+    first = bank.add(1)
+    for x, y in zip(X, Y, strict=True):
+        bank.learn(first, x, y)
+    later = bank.add(3)
+    assert bank.votes(X[0], later).tolist() == [[0.0, 0.0]] * 3
+    for x, y in zip(X, Y, strict=True):
+        bank.learn(later[1:2], x, y)
+    np.testing.assert_array_equal(bank.votes(X[5], later[1:2]), bank.votes(X[5], first))
+    bank.remove(first)
+    assert bank.ids == later.tolist()
+    with pytest.raises(MarleneError, match="needs numeric features"):
+        WekaBank().add_features([2])
+
+
+def test_half_of_the_largest_score():
+    X, Y = blobs(2, 200, 4, 3, 1.0)
+    model = HalfOfLargest(slipped("gobr", 1, {}).transformation, chunk=50)
+    proba = model.test_then_train(X, Y)
+    assert (proba[:50] == 0.5).all()
+    assert (proba[50:].max(axis=1) == 1.0).all()
+    scores = np.random.default_rng(4).random((6, 4, 3))
+    model._weights[:] = np.arange(10.0)
+    total = sum(scores[:, member] * member for member in range(4))
+    np.testing.assert_array_equal(model._weighted(scores) > 0.5, total > total.max(axis=1, keepdims=True) / 2)
+
+
+def test_votes_that_are_normalised_rarely_reach_a_half():
+    X, Y = blobs(3, 200, 4, 3, 1.0)
+    proba = slipped("ert", 1, {"normalised": True}).test_then_train(X, Y)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+
+
+def test_meka_prunes_only_where_there_are_too_many_sets():
+    counts = {frozenset({0}): 5, frozenset({1}): 1, frozenset({0, 1}): 2, frozenset(): 1}
+    assert len(mekas_sets(counts, 4)) == 4
+    assert mekas_sets(counts, 3) == [frozenset({0}), frozenset({0, 1})]
+    assert len(mekas_sets(dict.fromkeys(counts, 1), 3)) == 3
+
+
+def test_switches_make_the_learner_they_name():
+    assert slipped("ert", 1, {"unsplit": True}).transformation.grace_period == 10**9
+    bare = slipped("gops", 1, {"meka": True, "bare": True, "largest": True})
+    assert isinstance(bare, HalfOfLargest)
+    assert (bare.transformation.parts, bare.transformation.base.settings()["variance_floor"]) == (0, 0.0)
+    with pytest.raises(MarleneError, match="there is no switch 'mekka'"):
+        slipped("eps", 1, {"mekka": True})
+
+
+def test_a_drift_also_renews_the_pairs_that_are_given_the_label():
+    X, Y = blobs(5, 40, 2, 3, 1.0)
+    concepts = {}
+    for kind in (BRPWMarlene, ProgramBRPWMarlene):
+        model = kind(drift="oracle")
+        model.learn_many(X, Y)
+        tasks = model._pair_ensemble.streams[None]
+        label = tasks.labels[0][1]
+        begun = []
+        plain = model._pair_ensemble._begin_concept
+        model._pair_ensemble._begin_concept = lambda tasks, task, plain=plain, begun=begun: (
+            begun.append(tasks.labels[task]),
+            plain(tasks, task),
+        )
+        model.signal_drift([label])
+        concepts[kind] = set(begun)
+        assert len(begun) == len(concepts[kind])
+    with_label = {pair for pair in tasks.labels if label in pair}
+    assert concepts[BRPWMarlene] == {pair for pair in with_label if pair[1] == label}
+    assert concepts[ProgramBRPWMarlene] == with_label
+
+
+def test_labels_after_the_one_with_the_largest_score_are_compared_with_a_half():
+    model = Undivided(slipped("gobr", 1, {}).transformation, chunk=50)
+    votes = np.array([[0.3, 0.6, 0.4, 0.2], [0.1, 0.2, 3.0, 0.7], [3.0, 0.4, 0.6, 2.0], [0.0, 0.0, 0.0, 0.0]])
+    expected = []
+    for row in votes.tolist():  # in place, as the program does
+        largest = row.index(max(row))
+        for i in range(len(row)):
+            row[i] = row[i] / row[largest] if row[largest] > 0 else row[i]
+        expected.append(row)
+    np.testing.assert_array_equal(model._divided(votes) > 0.5, np.array(expected) > 0.5)
+
+
+def test_hard_chains_vote_0_or_1():
+    X, Y = blobs(6, 200, 4, 3, 1.0)
+    proba = slipped("ecc", 1, {"hard": True}).test_then_train(X, Y)
+    votes = proba * 10
+    np.testing.assert_allclose(votes, np.round(votes), atol=1e-9)

@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import math
 import re
 import statistics
 from pathlib import Path
@@ -16,10 +17,17 @@ from marlene.experiments.reproduce import TARGETS, Plan, reproduce
 from marlene.experiments.reproduce._plan import SETTINGS, compared
 from marlene.experiments.reproduce._real_data import PUBLISHED_ROW, RANKED, RealData
 from marlene.experiments.reproduce._results import Results
-from marlene.experiments.reproduce.targets import imitation, table_pairs, table_programs, transfer
+from marlene.experiments.reproduce.targets import (
+    after_drift,
+    imitation,
+    slips,
+    synthetic_program,
+    table_pairs,
+    transfer,
+)
 from marlene.experiments.reproduce.targets.ablation import ALARMED, ROTATED, TRANSFER, UNDISTURBED, VARIANTS
 from marlene.experiments.reproduce.targets.fig_transfer import mean_transfer
-from marlene.experiments.reproduce.targets.table_synthetic import SyntheticData
+from marlene.experiments.reproduce.targets.table_synthetic import SyntheticData, setting_name
 from marlene.experiments.statistics import friedman_over_time
 from marlene.learners import METHODS as KNOWN
 from marlene.learners import OnlineBagging, PrunedSets
@@ -29,7 +37,7 @@ from tests.experiments.plans import PLAN
 
 METHODS = ("br-marlene", "br-resampled", "gobr")
 REAL_METHODS = compared()
-WITHOUT_CHANCE = [name for name in REAL_METHODS if not KNOWN[name].random]
+WITHOUT_CHANCE = [name for name in [*REAL_METHODS, "marlene"] if not KNOWN[name].random]
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +125,8 @@ def test_cells_are_the_means_of_what_was_run_beside_the_papers(made, name, score
     store = ResultStore(made.out / "runs")
     rows = [row for row in store.rows() if row["name"] == "yeast"]
     table = {row["method"]: row for row in read_csv(made, f"table-real-{name}")}
-    assert list(table) == [*REAL_METHODS, PUBLISHED_ROW]
-    for method in REAL_METHODS:
+    assert list(table) == [*REAL_METHODS, "marlene", PUBLISHED_ROW]
+    for method in [*REAL_METHODS, "marlene"]:
         values = [
             row[score]
             for row in rows
@@ -370,23 +378,116 @@ def test_memory_is_that_of_runs_with_a_process_of_their_own(made):
     assert 0 < pairs["br-marlene"] < pairs["5 for each label"] < pairs["all pairs"]
 
 
-def test_methods_with_changed_options_beside_the_programs(made):
-    rows = {row["method"]: row for row in read_csv(made, "table-programs-yeast")}
-    assert len(rows) == 11 + 3 * 2 + 2
-    assert rows["gops, parts=0, variance_floor=0"]["Macro (program)"] == "0.315"
-    changed = KNOWN["eps"].build(seed=1, parts=0, variance_floor=0).transformation
-    assert (changed.parts, changed.base.settings()["variance_floor"]) == (0, 0)
-    assert rows["ebr"]["seeds"] == "1, 2"
-    method, options = table_programs.variants()["ert, grace_period=1000000000"]
-    learner = KNOWN[method].build(seed=1, **options)
-    assert learner.transformation.grace_period == 1e9
-    assert learner.threshold == "share"
+def test_methods_beside_the_six_settings_are_in_the_means_of_synthetic_streams(made):
+    (row,) = read_csv(made, "table-synthetic-means-micro")
+    for method, sources in (("br-resampled", "none"), ("marlene", "none"), ("marlene", "similar")):
+        mean = results(made).mean(PLAN.synthetic("AA", 10, method, sources), "micro_gmean")
+        assert row[f"{method} {sources}"] == f"{mean:.4f}"
 
 
-@pytest.mark.data
-def test_products_of_densities_on_slashdot():
-    table = table_programs.products("slashdot")
-    assert table.rows == [["1,000", "10^640", 22, 19], ["2,000", "10^554", 22, 18], ["3,500", "10^486", 22, 18]]
+def test_a_method_without_all_seeds_of_a_stream_is_not_shown_beside_those_that_have_them(made):
+    whole = results(made)
+    run = PLAN.synthetic("AA", 10, "marlene", "none")
+
+    class Fewer(Results):
+        def rows(self, run, seeds=None):
+            found = super().rows(run, seeds)
+            return found[:1] if run.method == "marlene" else found
+
+    data = SyntheticData(PLAN, Fewer(ResultStore(made.out / "runs")), "oracle")
+    assert whole.seeds(run) == (1, 2)
+    assert data.cell(("AA", 10), ("marlene", "none"), "micro_gmean") is None
+    assert data.half_width(("AA", 10), ("marlene", "none"), "micro_gmean") is None
+
+
+def naive_gmean_after_drifts(arrays, drifts, span):
+    """Return the mean over all drifts of the G-Mean over the first examples since."""
+    values = []
+    for q, times in enumerate(drifts):
+        for begin, end in zip(times, [*times[1:], len(arrays["truth"])], strict=False):
+            hits, seen = [0, 0], [0, 0]
+            for t in range(begin, min(begin + span, end)):
+                true = int(arrays["truth"][t, q])
+                seen[true] += 1
+                hits[true] += int(arrays["pred"][t, q] == true)
+            values.append(math.sqrt(math.prod(h / s if s else 0.0 for h, s in zip(hits, seen, strict=True))))
+    return statistics.fmean(values)
+
+
+def test_what_transfer_is_worth_right_after_a_drift(made):
+    found = results(made)
+    rows = {(row["sources"], row["examples since"]): row for row in read_csv(made, "after-drift-10")}
+    assert len(rows) == 9
+    means = {}
+    for method, sources in (("br-marlene", "similar"), ("br-resampled", "none")):
+        run = PLAN.synthetic("AA", 10, method, sources)
+        traces = zip(found.rows(run), found.traces(run, "pred", "truth"), strict=True)
+        means[method] = [naive_gmean_after_drifts(a, row["true_drifts"].values(), 50) for row, a in traces]
+    row = rows["similar", "50"]
+    differences = np.subtract(*means.values())
+    half = 12.706 * np.std(differences, ddof=1) / math.sqrt(2)
+    assert [row[method] for method in means] == [f"{statistics.fmean(values):.3f}" for values in means.values()]
+    assert row["difference"] == f"{differences.mean():.3f}"
+    assert float(row["low"]) == pytest.approx(differences.mean() - half, abs=0.001)
+    assert float(row["high"]) == pytest.approx(differences.mean() + half, abs=0.001)
+
+
+def test_labels_that_never_drift_have_no_part_in_it():
+    row = {"seed": 1, "true_drifts": {"l1": [2]}}
+    pred = np.array([[0, 0], [0, 0], [1, 0], [0, 0]])
+
+    truth = np.array([[0, 1], [0, 1], [1, 1], [0, 1]])
+
+    class One:
+        def rows(self, _):
+            return [row]
+
+        def traces(self, *_):
+            return [{"pred": pred, "truth": truth}]
+
+    assert after_drift.after_drifts(One(), None, 50) == {1: 1.0}
+
+
+def test_settings_of_the_program_beside_ours(made):
+    found = results(made)
+    (ours, *_), printed = read_csv(made, "table-synthetic-macro"), read_csv(made, "synthetic-program-macro")
+    rows = {row["setting"]: row for row in printed}
+    assert list(rows) == [*synthetic_program.MODES, "the paper, same streams"]
+    assert [rows["ours"][setting_name(*s)] for s in SETTINGS] == [ours[setting_name(*s)] for s in SETTINGS]
+    chosen = [
+        ("program:brpw-marlene" if method == "brpw-marlene" else method,
+         "one-non-similar" if sources == "non-similar" else sources)
+        for method, sources in SETTINGS
+    ]  # fmt: skip
+    traces = []
+    for setting in chosen:
+        steps = []
+        for arrays in found.traces(PLAN.synthetic("AA", 10, *setting), "pred", "truth"):
+            scores, n = Scores(5, window=len(arrays["truth"]) // 10), len(arrays["truth"])
+            steps.append([scores.update_many(arrays["truth"][t : t + 1], arrays["pred"][t : t + 1], trace=True)[0, 0]
+                          for t in range(n)])  # fmt: skip
+        traces.append(np.mean(steps, axis=0))
+    ranks = friedman_over_time(np.column_stack(traces)).ranks
+    assert [rows["all three, as the program"][setting_name(*s)] for s in SETTINGS] == [f"{r:.3f}" for r in ranks]
+
+
+def test_switches_are_tried_one_by_one_beside_the_printed_rows(made):
+    found = results(made)
+    rows = {(row["method"], row["switches"]): row for row in read_csv(made, "slips-yeast")}
+    assert len(rows) == 11 + sum(map(len, slips.SETTINGS.values()))
+    plain = PLAN.real("yeast", "gobr", {}, {"features": "numeric"})
+    largest = PLAN.real("yeast", "program:gobr", {"largest": True}, {"features": "numeric"})
+    assert rows["gobr", "nothing"]["Micro"] == f"{found.mean(plain, 'micro_gmean'):.3f}"
+    assert rows["gobr", "largest"]["Micro"] == f"{found.mean(largest, 'micro_gmean'):.3f}"
+    for run, name in ((plain, "shift"), (largest, "shift + largest")):
+        (arrays,) = found.traces(run, "pred", "truth")
+        scores = Scores(14, window=12)
+        steps = scores.update_many(arrays["truth"][:113], arrays["pred"][7:], trace=True)
+        assert rows["gobr", name]["Micro"] == f"{steps[:, 1].mean():.3f}"
+    assert rows["gobr", "shift"]["Macro (paper)"] == "0.221"
+    page = (made.out / "slips.md").read_text(encoding="utf-8")
+    assert sum(line.startswith("| ") and "**" in line for line in page.splitlines()) == 11
+    assert "- yeast: not explained, with the nearest setting" in page
 
 
 @pytest.fixture
@@ -409,7 +510,9 @@ def test_a_new_method_is_in_every_comparison(srp, tmp_path, monkeypatch):
         with (tmp_path / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             assert srp in [row["method"] for row in csv.DictReader(file)]
     assert f">{srp}</text>" in (tmp_path / "figures" / "fig-windows.svg").read_text(encoding="utf-8")
-    assert "Not in the paper: `br-resampled`, `srp`." in (tmp_path / "table-real.md").read_text(encoding="utf-8")
+    assert "Not in the paper: `br-resampled`, `srp`, `marlene`." in (tmp_path / "table-real.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_row_of_the_transfer_matrix_belongs_to_the_label_of_its_own_box(made):

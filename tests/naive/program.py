@@ -3,6 +3,8 @@
 import math
 
 from tests.naive.br_marlene import NaiveBRMarlene
+from tests.naive.hoeffding_tree import Leaf, NaiveHoeffdingTree
+from tests.naive.observers import normal_cdf
 from tests.naive.replay_br import QuickTree
 
 
@@ -49,3 +51,47 @@ def naive_program(features, uniform, normal):
         return repeated(rate, uniform, normal)
 
     return NaiveBRMarlene(lambda: ProgramTree(features), resampling=draw)
+
+
+class WekaLeaf(Leaf):
+    """A leaf with WEKA's naive Bayes: intervals of 0.01 around rounded values, no factor below 1e-75."""
+
+    def products(self, x):
+        seen = [self._weight(y) for y in range(2)]
+        products = [(weight + 1.0) / (sum(seen) + 2.0) for weight in seen]
+        for f, value in enumerate(x):
+            products = [product * self._factor(f, value, y) for y, product in enumerate(products)]
+            if 0.0 < max(products) < 1e-75:
+                products = [product * 1e75 for product in products]
+        return products
+
+    def _estimator(self, f, y):
+        return self.observers[f].estimators[y] if self.observers else None
+
+    def _weight(self, y):
+        estimator = self._estimator(0, y)
+        return estimator.weight if estimator else 0.0
+
+    def _factor(self, f, value, y):
+        estimator = self._estimator(f, y)
+        mean = estimator.mean if estimator else 0.0
+        deviation = math.sqrt(max(0.0, estimator.squares) / estimator.weight) if estimator else 0.0
+        deviation = max(0.01 / 6.0, deviation)
+        distance = round(value / 0.01) * 0.01 - mean
+        mass = normal_cdf((distance + 0.005) / deviation) - normal_cdf((distance - 0.005) / deviation)
+        return max(1e-75, mass)
+
+
+class WekaTree(NaiveHoeffdingTree):
+    """A tree of such leaves."""
+
+    def __init__(self, features):
+        super().__init__(
+            kinds=[0] * features, variance_floor=0.0, imitate_underflow=True, split_on_all_minus_infinity=True
+        )
+
+    def _add_leaf(self, counts, parent, branch):
+        plain = super()._add_leaf(counts, parent, branch)
+        leaf = WekaLeaf(self, counts, plain.path, plain.depth)
+        self._attach(leaf, parent, branch)
+        return leaf

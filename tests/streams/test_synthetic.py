@@ -89,6 +89,9 @@ def test_there_is_a_similar_source_for_every_concept(drift):
 
 def test_the_paper_has_5000_examples_per_gaussian_in_a_source():
     assert [len(source) for source in synthetic_experiment("AS", 50, "non-similar").sources] == [25_000, 25_000]
+    assert [source.name for source in synthetic_experiment("AS", 50, "one-non-similar").sources] == [
+        "one-non-similar-1"
+    ]
 
 
 def test_non_similar_sources_have_other_places():
@@ -122,7 +125,7 @@ def test_a_seed_means_the_same_for_ever():
         ({"size": 0}, "size must be a whole number of at least 1, not 0"),
         ({"size": 2.5}, "size must be a whole number of at least 1, not 2.5"),
         ({"source_size": True}, "source_size must be a whole number of at least 1, not True"),
-        ({"sources": "same"}, "sources must be one of none, similar, non-similar, not 'same'"),
+        ({"sources": "same"}, "sources must be one of none, similar, non-similar, one-non-similar, not 'same'"),
         ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
     ],
 )

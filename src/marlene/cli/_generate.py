@@ -52,7 +52,7 @@ def generate(
     out: Annotated[Path, typer.Option(help="The file to write: .arff, .csv or .parquet.")],
     seed: Annotated[int, _option(SYNTHETIC_OPTIONS, "Seed of the random numbers.", min=0)] = 1,
     size: Annotated[int, _option(PAPER_OPTIONS, "Examples per Gaussian and concept.", min=1)] = 500,
-    sources: Annotated[str, _option(PAPER_OPTIONS, "none, similar or non-similar.")] = "none",
+    sources: Annotated[str, _option(PAPER_OPTIONS, "none, similar, non-similar or one-non-similar.")] = "none",
     source_size: Annotated[int, _option(PAPER_OPTIONS, "Examples per Gaussian in a source.", min=1)] = 5000,
     examples: Annotated[int, _option(GAUSSIANS_OPTIONS, "Number of examples.", min=1)] = 10_000,
     labels: Annotated[str | None, _option(LABEL_OPTIONS, LABELS_HELP)] = None,

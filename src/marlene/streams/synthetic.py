@@ -26,7 +26,7 @@ DRIFT_TYPES = ("SS", "IS", "II", "IA", "AA", "AS")
 SIZES = (50, 500, 5000)
 """The paper's numbers of examples per Gaussian and concept."""
 
-SOURCES = ("none", "similar", "non-similar")
+SOURCES = ("none", "similar", "non-similar", "one-non-similar")
 
 LABELS = tuple(f"l{i + 1}" for i in range(5))
 FEATURES = (Feature("x1"), Feature("x2"))
@@ -81,7 +81,7 @@ def synthetic_experiment(
         Examples per Gaussian and concept in the target; the paper's are `SIZES`.
     sources
         "none"; "similar": a stream for every concept of the target, with means close to its; "non-similar": as
-        many streams with other means.
+        many streams with other means; "one-non-similar": one such stream, as the authors' program has it.
     source_size
         Examples per Gaussian in a source.
     seed
@@ -105,7 +105,8 @@ def synthetic_experiment(
     key = [seed, DRIFT_TYPES.index(drift), size]
     target = _draw(concepts, size, np.random.default_rng([*key, 0]), f"{drift}-{size}")
     learnt = []
-    for number, concept in enumerate(concepts if sources != "none" else ()):
+    number_of_sources = {"none": 0, "one-non-similar": 1}.get(sources, len(concepts))
+    for number, concept in enumerate(concepts[:number_of_sources]):
         rng = np.random.default_rng([*key, SOURCES.index(sources), number])
         drawn = _close_to(concept, rng) if sources == "similar" else _unrelated(rng)
         learnt.append(_draw([drawn], source_size, rng, f"{sources}-{number + 1}"))

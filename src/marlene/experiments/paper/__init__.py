@@ -21,7 +21,6 @@ __all__ = [
     "PaperTime",
     "best",
     "data_sets",
-    "program_scores",
     "real_data",
     "score",
     "scores",
@@ -160,21 +159,6 @@ def score(method: str, data_set: str, name: str) -> float | None:
     """
     found = scores(method, data_set)
     return found[SCORES.index(name)] if found else None
-
-
-@functools.cache
-def program_scores() -> dict[tuple[str, str], tuple[float, ...]]:
-    """Return what the published Java programs (MOA, MEKA, GOOWE-ML) gave here, by method and data set.
-
-    Each was run once, with seed 1, and scored on the same examples with the threshold that belongs to the method.
-
-    Examples
-    --------
-    >>> program_scores()["ebr", "yeast"]
-    (0.232, 0.725, 0.698)
-    """
-    rows = _rows("programs.csv")
-    return {(method, data_set): tuple(map(float, values)) for data_set, method, *values in rows}
 
 
 def best(data_set: str) -> tuple[float, ...]:

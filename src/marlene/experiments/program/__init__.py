@@ -12,7 +12,7 @@ from marlene.learners import create as create_method
 
 PROGRAM = "program:"
 """How the names of imitations begin."""
-BR_PROGRAM = f"{PROGRAM}br-marlene"
+BR_PROGRAM, BRPW_PROGRAM = f"{PROGRAM}br-marlene", f"{PROGRAM}brpw-marlene"
 
 
 def create(name: str, seed: int = 1, **options: Any) -> Any:  # noqa: ANN401 (any learner)
@@ -28,4 +28,12 @@ def create(name: str, seed: int = 1, **options: Any) -> Any:  # noqa: ANN401 (an
         from marlene.experiments.program._br_marlene import ProgramBRMarlene  # noqa: PLC0415
 
         return ProgramBRMarlene(seed)
+    if name == BRPW_PROGRAM:
+        from marlene.experiments.program._brpw_marlene import ProgramBRPWMarlene  # noqa: PLC0415
+
+        return ProgramBRPWMarlene(seed=seed, **options)
+    if name.startswith(PROGRAM):
+        from marlene.experiments.program._slips import slipped  # noqa: PLC0415
+
+        return slipped(name.removeprefix(PROGRAM), seed, options)
     return create_method(name, seed, **options)

@@ -1,4 +1,4 @@
-"""MOA's Hoeffding trees over numeric features, with products of densities that may over- and underflow.
+"""Java's Hoeffding trees over numeric features: MOA's, whose products over- and underflow, and WEKA's, whose do not.
 
 Everything is dense and in the order of the features, because the order of the factors decides what a product becomes.
 """
@@ -17,16 +17,19 @@ if TYPE_CHECKING:
 
 GRACE, DELTA, TIE, POINTS, LEAST_PART = 200.0, 1e-7, 0.05, 10, 0.01
 ROOT_OF_2_PI, ROOT_OF_HALF, LOG_2 = math.sqrt(2.0 * math.pi), math.sqrt(0.5), math.log(2.0)
+PRECISION, LEAST_FACTOR, RESCUE = 0.01, 1e-75, 1e75
+"""Of WEKA's naive Bayes: the width of an interval, the least factor, and by what small products are multiplied."""
 LEAF = -1
 
 
 class Trees(NamedTuple):
     """Trees, their nodes, and what leaves know; a leaf has a place, which its first child takes over.
 
-    The root of tree t is node t. `length` is the highest class counted in a leaf, plus one. `seen` is the weight that a
-    leaf itself has learnt of a class; `counts` include what it inherited. `zero` is the density at 0.
+    `length` is the highest class counted in a leaf, plus one. `seen` is the weight that a
+    leaf itself has learnt of a class; `counts` include what it inherited. `zero` is the likelihood of 0.
     """
 
+    root: Ints
     feature: Ints
     threshold: Floats
     left: Ints
@@ -47,9 +50,11 @@ class Trees(NamedTuple):
     zero: Floats
     used: Ints
     """Number of nodes and of places in use."""
+    weka: bool
+    """Whether leaves are WEKA's."""
 
 
-def new_trees(trees: int, classes: int, features: int) -> Trees:
+def new_trees(trees: int, classes: int, features: int, *, weka: bool = False) -> Trees:
     """Return trees that have learnt nothing."""
     nodes = 2 * trees + 2
     per_class, per_value = (nodes, classes), (nodes, classes, features)
@@ -58,7 +63,11 @@ def new_trees(trees: int, classes: int, features: int) -> Trees:
     made: dict[str, Any] = {name: np.zeros(shapes.get(name, (nodes,))) for name in Trees._fields}
     made |= {name: np.full(nodes, LEAF, np.int64) for name in ("feature", "left", "right")}
     made |= {"place": np.arange(nodes), "length": np.zeros(nodes, np.int64), "used": np.array([trees, trees])}
+    made |= {"root": np.arange(trees), "weka": weka}
     return Trees(**made)
+
+
+KEPT = ("root", "used", "weka")
 
 
 def with_room(trees: Trees) -> Trees:
@@ -67,9 +76,10 @@ def with_room(trees: Trees) -> Trees:
     grown: dict[str, Any] = {
         name: np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
         for name, array in trees._asdict().items()
+        if name not in KEPT
     }
     grown["feature"][-more:] = LEAF
-    return Trees(**grown | {"used": trees.used})
+    return trees._replace(**grown)
 
 
 @inlined
@@ -87,10 +97,10 @@ def log2(value: float) -> float:
 @subkernel
 def find_leaf(trees: Trees, tree: int, x: Floats) -> int:
     """Return the node of the leaf of an example."""
-    node = tree
+    node = trees.root[tree]
     while trees.feature[node] != LEAF:
         node = trees.left[node] if x[trees.feature[node]] <= trees.threshold[node] else trees.right[node]
-    return node
+    return int(node)
 
 
 @inlined
@@ -102,8 +112,56 @@ def density(height: float, spread: float, mean: float, value: float) -> float:
 
 
 @subkernel
+def normal_cdf(z: float) -> float:
+    """Return the standard normal distribution function, by erf near zero and by erfc in the tails."""
+    x = z * ROOT_OF_HALF
+    if abs(x) < ROOT_OF_HALF:
+        return 0.5 + 0.5 * math.erf(x)
+    tail = 0.5 * math.erfc(abs(x))
+    return 1.0 - tail if x > 0.0 else tail
+
+
+@subkernel
+def interval(mean: float, squares: float, weight: float, value: float) -> float:
+    """Return how likely a value is by WEKA's Gaussian: the mass of an interval around the rounded value."""
+    deviation = math.sqrt(squares / weight) if squares > 0.0 else 0.0
+    deviation = max(PRECISION / 6.0, deviation)
+    distance = round(value / PRECISION) * PRECISION - mean
+    mass = normal_cdf((distance + PRECISION / 2.0) / deviation) - normal_cdf((distance - PRECISION / 2.0) / deviation)
+    return max(LEAST_FACTOR, mass)
+
+
+@subkernel
+def multiply_in_wekas_way(trees: Trees, place: int, x: Floats, products: Floats) -> None:
+    """Write WEKA's product for every class: priors are smoothed, and products that become too small are enlarged."""
+    classes = trees.seen.shape[1]
+    total = 0.0
+    for y in range(classes):
+        total += trees.seen[place, y]
+    for y in range(classes):
+        products[y] = (trees.seen[place, y] + 1.0) / (total + classes)
+    for f in range(len(x)):
+        largest = 0.0
+        for y in range(classes):
+            if trees.seen[place, y] == 0.0:
+                products[y] *= interval(0.0, 0.0, 1.0, x[f])
+            elif x[f] == 0.0:
+                products[y] *= trees.zero[place, y, f]
+            else:
+                squares, weight = trees.squares[place, y, f], trees.seen[place, y]
+                products[y] *= interval(trees.mean[place, y, f], squares, weight, x[f])
+            largest = max(largest, products[y])
+        if 0.0 < largest < LEAST_FACTOR:
+            for y in range(classes):
+                products[y] *= RESCUE
+
+
+@subkernel
 def multiply(trees: Trees, place: int, x: Floats, products: Floats) -> None:
     """Write the product of prior and densities for every class that the leaf has counted."""
+    if trees.weka:
+        multiply_in_wekas_way(trees, place, x, products)
+        return
     total = trained = 0.0
     for y in range(trees.length[place]):
         total += trees.counts[place, y]
@@ -132,7 +190,7 @@ def raw_votes(trees: Trees, tree: int, x: Floats, votes: Floats) -> None:
     if trees.majority[place] > trees.bayes[place]:
         for y in range(trees.length[place]):
             votes[y] = trees.counts[place, y]
-    else:
+    elif trees.length[place] > 0:
         multiply(trees, place, x, votes)
 
 
@@ -170,7 +228,7 @@ def learn(trees: Trees, tree: int, x: Floats, y: int, weight: float, scratch: Fl
     multiply(trees, place, x, products)
     if first_largest(trees.counts[place], trees.length[place]) == y:
         trees.majority[place] += weight
-    if max(0, first_largest(products, trees.length[place])) == y:
+    if max(0, first_largest(products, trees.seen.shape[1] if trees.weka else trees.length[place])) == y:
         trees.bayes[place] += weight
     trees.counts[place, y] += weight
     trees.length[place] = max(trees.length[place], y + 1)
@@ -207,17 +265,10 @@ def observe(trees: Trees, place: int, x: Floats, y: int, weight: float) -> None:
         deviation = math.sqrt(squares[f] / (total - 1.0)) if total > 1.0 and squares[f] > 0.0 else 0.0
         height[f] = 1.0 / (ROOT_OF_2_PI * deviation) if deviation > 0.0 else 0.0
         spread[f] = 2.0 * deviation * deviation
-        zero[f] = density(height[f], spread[f], mean[f], 0.0)
-
-
-@subkernel
-def normal_cdf(z: float) -> float:
-    """Return the standard normal distribution function, by erf near zero and by erfc in the tails."""
-    x = z * ROOT_OF_HALF
-    if abs(x) < ROOT_OF_HALF:
-        return 0.5 + 0.5 * math.erf(x)
-    tail = 0.5 * math.erfc(abs(x))
-    return 1.0 - tail if x > 0.0 else tail
+        if trees.weka:
+            zero[f] = interval(mean[f], squares[f], total, 0.0)
+        else:
+            zero[f] = density(height[f], spread[f], mean[f], 0.0)
 
 
 @subkernel

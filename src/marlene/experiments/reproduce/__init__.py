@@ -30,8 +30,8 @@ __all__ = ["ALL", "TARGETS", "Plan", "ReproduceTarget", "Reproduction", "reprodu
 ALL = "all"
 NAMES = (
     *("table-datasets", "table-real", "table-time", "table-synthetic", "fig-labels", "fig-aswr", "fig-windows"),
-    *("fig-drifts", "fig-transfer", "ablation", "transfer", "table-br-marlene", "table-pairs", "table-programs"),
-    *("published", "noise-floor", "imitation"),
+    *("fig-drifts", "fig-transfer", "ablation", "transfer", "table-br-marlene", "table-pairs", "slips"),
+    *("published", "noise-floor", "imitation", "after-drift", "synthetic-program"),
 )
 TARGETS: dict[str, ReproduceTarget] = {
     name: import_module(f"{__name__}.targets.{name.replace('-', '_')}").TARGET for name in NAMES

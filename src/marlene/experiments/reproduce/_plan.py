@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WITH_RIVER = "yeast"
 PRINTED = {row.data_set: row for row in paper.data_sets()}
 PAPER_DATA_SETS = tuple(PRINTED)
-BR, RESAMPLED = "br-marlene", "br-resampled"
+BR, RESAMPLED, MARLENE = "br-marlene", "br-resampled", "marlene"
 PROPOSED = tuple(method.name for method in METHODS.values() if method.proposed)
 PUBLISHED = dict(zip(paper.CLOSEST_SETTINGS[::2], paper.CLOSEST_SETTINGS[1::2], strict=True))
 DETECTED = "ddm-oci"
@@ -135,6 +135,8 @@ class Plan:
     def synthetic(self, drift: str, size: int, method: str, sources: str, *, detector: str = ORACLE) -> Run:
         """Return a run on a synthetic stream; data are drawn anew with every seed."""
         stream = {"synthetic": drift, "size": size, "sources": sources, "source_size": self.source_size, "seed": "run"}
+        if method in METHODS and "drift" not in METHODS[method].options:
+            return Run(stream | ({"told": True} if detector == ORACLE else {}), method)
         return Run(stream, method, {"drift": detector})
 
     def reaches(self, data_set: str, method: str) -> bool:
@@ -173,7 +175,7 @@ class Plan:
         for run in runs:
             large = PRINTED[name].examples > LARGE if (name := run.stream.get("load")) in PRINTED else False
             bound = min(most or len(self.seeds), SEEDS_OF_LARGE if large else len(self.seeds))
-            random = run.method not in METHODS or METHODS[run.method].random
+            random = run.method not in METHODS or METHODS[run.method].random or run.stream.get("seed") == "run"
             for seed in self.seeds[: bound if random else 1]:
                 yield replace(run, seed=seed)
 

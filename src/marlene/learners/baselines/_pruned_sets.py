@@ -179,8 +179,12 @@ class SetsCommittee(ClassifiersCommittee):
         member.weights.append(weight)
         member.counts[labels] += 1
         if len(member.rows) == self.buffer:
-            self.members[m] = _Member(kept_sets(member.counts, self.classifiers.n_classes))
+            self.members[m] = _Member(self.chosen(member.counts))
             self._learn(m, joined(member.rows), member.labels, np.array(member.weights))
+
+    def chosen(self, counts: Mapping[LabelSet, int]) -> list[LabelSet]:
+        """Return the label sets that become classes, from how often each was seen."""
+        return kept_sets(counts, self.classifiers.n_classes)
 
     def _learn(self, m: int, rows: Rows, sets: Sequence[LabelSet], weights: Ints) -> Floats:
         """Let a member learn every row as all its sets; return the scores before each row."""

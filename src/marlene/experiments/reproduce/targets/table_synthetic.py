@@ -12,7 +12,7 @@ from scipy import stats
 from marlene.experiments import paper
 from marlene.experiments._grid import ORACLE
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
-from marlene.experiments.reproduce._plan import DETECTED, PROPOSED, SETTINGS, Plan
+from marlene.experiments.reproduce._plan import DETECTED, MARLENE, PROPOSED, RESAMPLED, SETTINGS, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable, Value, papers
 from marlene.experiments.reproduce._words import SCORES, say, seeds_in_words
 from marlene.experiments.statistics import friedman_over_time
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 NAME = "table-synthetic"
 AVERAGE = "average"
+BESIDE = ((RESAMPLED, "none"), (MARLENE, "none"), (MARLENE, "similar"))
+"""Methods and sources that the paper does not have. They are not ranked."""
+SHOWN = (*SETTINGS, *BESIDE)
 
 
 def setting_name(method: str, sources: str) -> str:
@@ -37,7 +40,8 @@ def setting_name(method: str, sources: str) -> str:
     >>> setting_name("brpw-marlene", "non-similar"), setting_name("br-marlene", "none")
     ('BRPW non-similar', 'BR none')
     """
-    return f"{'BRPW' if METHODS[method].pairs else 'BR'} {sources}"
+    short = ("BRPW" if METHODS[method].pairs else "BR") if METHODS[method].proposed else method
+    return f"{short} {sources}"
 
 
 class SyntheticData:
@@ -69,7 +73,14 @@ class SyntheticData:
 
     def cell(self, stream: Stream, setting: Setting, score: str) -> float | str | None:
         """Return the mean of a score over the seeds that all settings have; "failed" or None as of `Results.cell`."""
-        return self.results.cell(self.run(stream, setting), score, self.seeds(stream))
+        cell = self.results.cell(self.run(stream, setting), score, self.seeds(stream))
+        return cell if not isinstance(cell, float) or self._has_all(stream, setting) else None
+
+    def half_width(self, stream: Stream, setting: Setting, score: str) -> float | None:
+        """Return half the width of the 95 % interval of that mean."""
+        if not self._has_all(stream, setting):
+            return None
+        return self.results.half_width(self.run(stream, setting), score, self.seeds(stream))
 
     def run(self, stream: Stream, setting: Setting) -> Run:
         """Return the run of a setting on a stream."""
@@ -79,6 +90,10 @@ class SyntheticData:
         """Return the seeds that all settings have. Data differ between seeds, so others would not compare."""
         used = [set(self.results.seeds(self.run(stream, setting))) for setting in SETTINGS]
         return tuple(sorted(set.intersection(*used)))
+
+    def _has_all(self, stream: Stream, setting: Setting) -> bool:
+        """Tell whether a setting was run with all seeds of a stream; with fewer it would not compare."""
+        return set(self.seeds(stream)) <= set(self.results.seeds(self.run(stream, setting)))
 
     def _ranks_of(self, stream: Stream) -> list[dict[Setting, float]]:
         """Return the mean ranks of the settings by each score; empty if there is no seed that all have."""
@@ -97,6 +112,7 @@ def runs(plan: Plan) -> Iterator[Run]:
     """Return every stream and setting: with true drifts and every seed, with a detector once."""
     streams = plan.synthetic_streams()
     yield from plan.synthetic_runs(streams)
+    yield from plan.seeded(plan.synthetic(*stream, *setting) for stream in streams for setting in BESIDE)
     for run in replace(plan, seeds=plan.seeds[:1]).synthetic_runs(streams):
         yield replace(run, options={"drift": DETECTED})
 
@@ -140,9 +156,9 @@ def _ranks_table(data: SyntheticData, score: str, name: str, how: str) -> Result
 def _means_table(data: SyntheticData, score: str) -> ResultTable:
     rows: list[list[Value]] = []
     for stream in data.plan.synthetic_streams():
-        cells = [data.cell(stream, setting, score) for setting in SETTINGS]
+        cells = [data.cell(stream, setting, score) for setting in SHOWN]
         rows.append([*stream, *cells, seeds_in_words(data.seeds(stream))])
-    columns = [Column("drift"), Column("size"), *(Column(setting_name(*s), 4, best="max") for s in SETTINGS)]
+    columns = [Column("drift"), Column("size"), *(Column(setting_name(*s), 4, best="max") for s in SHOWN)]
     short = SCORES[score]
     caption = say(NAME, "means", short=short)
     return ResultTable(f"{NAME}-means-{short.lower()}", caption, [*columns, Column("seeds")], rows, compared="rows")
@@ -151,10 +167,9 @@ def _means_table(data: SyntheticData, score: str) -> ResultTable:
 def _intervals_table(data: SyntheticData, score: str) -> ResultTable:
     rows: list[list[Value]] = []
     for stream in data.plan.synthetic_streams():
-        seeds = data.seeds(stream)
-        widths = [data.results.half_width(data.run(stream, setting), score, seeds) for setting in SETTINGS]
-        rows.append([*stream, *widths, seeds_in_words(seeds)])
-    columns = [Column("drift"), Column("size"), *(Column(setting_name(*s), 4, "no two seeds") for s in SETTINGS)]
+        widths = [data.half_width(stream, setting, score) for setting in SHOWN]
+        rows.append([*stream, *widths, seeds_in_words(data.seeds(stream))])
+    columns = [Column("drift"), Column("size"), *(Column(setting_name(*s), 4, "no two seeds") for s in SHOWN)]
     short = SCORES[score]
     caption = say(NAME, "intervals", short=short)
     return ResultTable(f"{NAME}-intervals-{short.lower()}", caption, [*columns, Column("seeds")], rows)
