@@ -64,8 +64,12 @@ def relinked(page: Path) -> str:
 
 
 def gather(pages: Path) -> None:
-    """Copy the pages of `docs/` and the documents of the project."""
+    """Copy the pages of `docs/`, and the documents of the project with their pictures."""
     shutil.copytree(ROOT / "docs", pages)
+    for picture in (ROOT / "benchmarks").glob("*.png"):
+        copy = pages / place(picture)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(picture, copy)
     for page in [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in PROJECT)]:
         copy = pages / place(page)
         copy.parent.mkdir(parents=True, exist_ok=True)
