@@ -62,7 +62,7 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameter of `marlene.Marlene`, `marlene.BRMarlene`, `marlene.BRResampled` and `marlene.BRPWMarlene`.
     drift, resampling, max_models, retired
         Parameters of `marlene.BRMarlene`, `marlene.BRResampled` and `marlene.BRPWMarlene`.
-    pairs, combine, weighting, pooling, voters, max_memory
+    pairs, combine, weighting, pooling, voters, partner_fading, partner_margin, max_memory
         Parameters of `marlene.BRPWMarlene`.
     transformation, members, rate, threshold, delta, chunk
         Parameters of the ensembles `OnlineBagging`, `ADWINBagging` and `GOOWE` of `marlene.learners`.
@@ -120,6 +120,8 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weighting: str | None = None,
         pooling: str | None = None,
         voters: str | None = None,
+        partner_fading: float | None = None,
+        partner_margin: float | None = None,
         max_memory: float | None = None,
         transformation: Any = None,  # noqa: ANN401 (a transformation)
         members: int | None = None,
@@ -162,6 +164,8 @@ class MarleneClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.weighting = weighting
         self.pooling = pooling
         self.voters = voters
+        self.partner_fading = partner_fading
+        self.partner_margin = partner_margin
         self.max_memory = max_memory
         self.transformation = transformation
         self.members = members

@@ -127,11 +127,9 @@ def test_cells_are_the_means_of_what_was_run_beside_the_papers(made, name, score
     table = {row["method"]: row for row in read_csv(made, f"table-real-{name}")}
     assert list(table) == [*REAL_METHODS, "marlene", PUBLISHED_ROW]
     for method in [*REAL_METHODS, "marlene"]:
-        values = [
-            row[score]
-            for row in rows
-            if row["method"] == method and row["options"] == {} and "features" not in row["stream"]
-        ]
+        run = PLAN.real("yeast", method)
+        same = [row for row in rows if (row["method"], row["options"]) == (method, run.options)]
+        values = [row[score] for row in same if row["stream"] == run.stream]
         assert len(values) == (1 if method in WITHOUT_CHANCE else 2)
         assert table[method]["yeast"] == f"{np.mean(values):.3f}"
         assert table[method]["seeds"] == ("1" if method in WITHOUT_CHANCE else "1, 2")
@@ -343,7 +341,7 @@ def test_br_marlene_with_both_settings(made):
     assert rows[1]["Micro"] == f"{found.mean(run, 'micro_gmean'):.3f}"
     assert (rows[0]["Macro (paper)"], rows[1]["Macro (paper)"], rows[1]["seeds"]) == ("0.539", "", "1, 2")
     text = (made.out / "table-br-marlene.md").read_text(encoding="utf-8")
-    assert "With default settings BR-MARLENE is above the paper's score in " in text
+    assert "With detecting settings BR-MARLENE is above the paper's score in " in text
 
 
 def test_pairs_are_bold_where_they_are_above_br_marlene_with_the_same_base(made):
@@ -368,12 +366,13 @@ def test_pairs_are_bold_where_they_are_above_br_marlene_with_the_same_base(made)
 def test_memory_is_that_of_runs_with_a_process_of_their_own(made):
     alone = ResultStore(made.out / "runs" / "measured")
     peaks = {(row["method"], str(row["options"])): row["peak_rss_mb"] for row in alone.rows()}
-    others = ("brpw-marlene", "{'pairs': 'all'}"), ("brpw-marlene", "{'pairs': 5}")
-    assert set(peaks) == {("marlene", "{}"), ("br-marlene", "{}"), ("br-resampled", "{}"), *others}
+    detecting = [{"drift": "ddm-oci"} | pairs for pairs in ({}, {}, {"pairs": "all"}, {"pairs": 5})]
+    methods = ("br-marlene", "br-resampled", "brpw-marlene", "brpw-marlene")
+    assert set(peaks) == {("marlene", "{}"), *zip(methods, map(str, detecting), strict=True)}
     assert {name for row in alone.rows() for name in alone.traces(row["key"])} == {"steps", "confusion", "labels"}
     (costs,) = read_csv(made, "ablation-cost")
     for method in ("marlene", "br-marlene", "br-resampled"):
-        assert costs[f"{method}, MB"] == f"{peaks[method, '{}']:.0f}"
+        assert costs[f"{method}, MB"] == f"{peaks[method, str(PLAN.real('yeast', method).options)]:.0f}"
     pairs = {row["pairs"]: float(row["MB"]) for row in read_csv(made, "table-pairs-all")}
     assert 0 < pairs["br-marlene"] < pairs["5 for each label"] < pairs["all pairs"]
 
@@ -476,10 +475,10 @@ def test_switches_are_tried_one_by_one_beside_the_printed_rows(made):
     rows = {(row["method"], row["switches"]): row for row in read_csv(made, "slips-yeast")}
     assert len(rows) == 11 + sum(map(len, slips.SETTINGS.values()))
     plain = PLAN.real("yeast", "gobr", {}, {"features": "numeric"})
-    largest = PLAN.real("yeast", "program:gobr", {"largest": True}, {"features": "numeric"})
+    undivided = PLAN.real("yeast", "program:gobr", {"undivided": True}, {"features": "numeric"})
     assert rows["gobr", "nothing"]["Micro"] == f"{found.mean(plain, 'micro_gmean'):.3f}"
-    assert rows["gobr", "largest"]["Micro"] == f"{found.mean(largest, 'micro_gmean'):.3f}"
-    for run, name in ((plain, "shift"), (largest, "shift + largest")):
+    assert rows["gobr", "undivided"]["Micro"] == f"{found.mean(undivided, 'micro_gmean'):.3f}"
+    for run, name in ((plain, "shift"), (undivided, "shift + undivided")):
         (arrays,) = found.traces(run, "pred", "truth")
         scores = Scores(14, window=12)
         steps = scores.update_many(arrays["truth"][:113], arrays["pred"][7:], trace=True)

@@ -22,6 +22,7 @@ from tests.learners.streams import contents, drifting, sensitive
 from tests.learners.test_br_against_naive import CLOSE, KINDS, POLICIES, TREE, examples
 from tests.naive.brpw_marlene import NaiveBRPWMarlene
 from tests.naive.hoeffding_tree import NaiveHoeffdingTree
+from tests.naive.partners import NaivePartners
 from tests.naive.replay import load_trace
 from tests.naive.replay_brpw import BRPW_TRACE
 
@@ -284,6 +285,54 @@ def test_partners_change_and_old_classifiers_stay():
     assert model.predict_many(X).shape == Y.shape
 
 
+def test_labels_that_exclude_each_other_keep_their_partners():
+    # One label of twenty is true: they all tell as much of each other, and what is best is up to chance.
+    rng = np.random.default_rng(1)
+    dependence, pairs, replaced = Dependence(), [], 0
+    for _ in range(40):
+        dependence.count(np.eye(20, dtype=np.int8)[rng.integers(0, 20, EVERY)])
+        chosen = dependence.partners(range(20), 3, pairs)
+        assert len(chosen) == 60
+        replaced += len(set(pairs) - set(chosen))
+        pairs = chosen
+    assert replaced <= 6
+
+
+def test_a_label_that_becomes_clearly_better_is_a_partner():
+    rng = np.random.default_rng(2)
+    dependence, pairs = Dependence(), []
+    for part in range(60):
+        labels = rng.integers(0, 2, (EVERY, 3)).astype(np.int8)
+        labels[:, 1 if part < 10 else 2] = labels[:, 0]
+        dependence.count(labels)
+        pairs = dependence.partners(range(3), 1, pairs)
+        assert part >= 10 or pairs[0] == (1, 0)
+    assert pairs[0] == (2, 0)
+
+
+@pytest.mark.parametrize(("fading", "margin"), [(0.999, 20.0), (0.9, 0.0), (0.7, 3.0)])
+def test_partners_are_those_of_the_naive_version(fading, margin):
+    # Dependences change twice, a fifth of the labels is unknown, and two labels come later.
+    rng = np.random.default_rng(5)
+    model = BRPWMarlene(pairs=2, drift=None, partner_fading=fading, partner_margin=margin)
+    naive, seen = NaivePartners(2, fading, margin), set()
+    for part in range(12):
+        labels = list(range(4 if part < 3 else 6))
+        Y = rng.integers(0, 2, (EVERY, len(labels)))
+        for label in labels[:-1]:
+            copied = rng.random(EVERY) < (0.2, 0.9, 0.5)[(label + part // 4) % 3]
+            Y[:, label] = np.where(copied, Y[:, -1], Y[:, label])
+        Y[rng.random(Y.shape) < 0.2] = -1
+        for row in Y.tolist():
+            y = {label: value for label, value in zip(labels, row, strict=True) if value >= 0}
+            model.learn_one({"x": 1.0}, y)
+            naive.learn(y, model._labels(None))
+        chosen = {(given, label) for label, partners in naive.chosen.items() for given in partners}
+        assert set(model._pair_ensemble.target.labels) == chosen
+        seen |= chosen
+    assert len(seen) > 2 * 6
+
+
 def test_a_label_is_not_its_own_partner():
     dependence = Dependence()
     dependence.count(np.random.default_rng(0).integers(-1, 2, (EVERY, 2)).astype(np.int8))
@@ -331,6 +380,8 @@ def test_labels_that_are_refused_leave_no_trace():
         ({"pairs": [(1, 1)]}, "pairs must be 'all', a number, or pairs of different labels"),
         ({"combine": "both"}, "combine must be one of predicted, marginal, not 'both'"),
         ({"voters": ""}, "voters must be one of all, own, not ''"),
+        ({"partner_fading": 0.0}, "partner_fading must be a number above 0 and up to 1, not 0.0"),
+        ({"partner_margin": -1}, "partner_margin must be a number from 0 on, not -1"),
     ],
 )
 def test_parameters_that_are_refused(options, said):

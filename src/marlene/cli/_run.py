@@ -65,7 +65,7 @@ def run(
     absent: AbsentOption = None,
     drift: Annotated[
         str | None,
-        typer.Option(help="Drift detector of the paper's methods: ddm-oci (default), balanced, ddm, adwin, none."),
+        typer.Option(help="Drift detector of the paper's methods: balanced, ddm-oci (paper), ddm, adwin, none."),
     ] = None,
     settings: Annotated[
         list[str] | None,

@@ -113,7 +113,7 @@ class Method:
 
 
 BR_OPTIONS = ("drift", "base", "retired")
-BRPW_OPTIONS = (*BR_OPTIONS, "pairs", "combine", "weighting", "pooling", "voters")
+BRPW_OPTIONS = (*BR_OPTIONS, "pairs", "combine", "weighting", "pooling", "voters", "partner_fading", "partner_margin")
 ENSEMBLES: dict[str, tuple[str, type[OnlineBagging | GOOWE]]] = {
     "bagging": ("online bagging", OnlineBagging),
     "adwin-bagging": ("ADWIN bagging", ADWINBagging),

@@ -31,7 +31,7 @@ ALL = "all"
 NAMES = (
     *("table-datasets", "table-real", "table-time", "table-synthetic", "fig-labels", "fig-aswr", "fig-windows"),
     *("fig-drifts", "fig-transfer", "ablation", "transfer", "table-br-marlene", "table-pairs", "slips"),
-    *("published", "noise-floor", "imitation", "after-drift", "synthetic-program"),
+    *("published", "noise-floor", "imitation", "after-drift", "synthetic-program", "detectors"),
 )
 TARGETS: dict[str, ReproduceTarget] = {
     name: import_module(f"{__name__}.targets.{name.replace('-', '_')}").TARGET for name in NAMES

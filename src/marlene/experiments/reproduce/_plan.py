@@ -26,6 +26,7 @@ BR, RESAMPLED, MARLENE = "br-marlene", "br-resampled", "marlene"
 PROPOSED = tuple(method.name for method in METHODS.values() if method.proposed)
 PUBLISHED = dict(zip(paper.CLOSEST_SETTINGS[::2], paper.CLOSEST_SETTINGS[1::2], strict=True))
 DETECTED = "ddm-oci"
+"""The paper's detector, which its methods have in the tables."""
 SETTINGS = tuple((method, sources) for sources in ("none", "non-similar", "similar") for method in PROPOSED)
 """Methods and sources in the order of the paper's table of synthetic streams."""
 PANELS = (("SS", 50), ("IS", 5000), ("II", 500), ("IA", 500), ("AA", 5000), ("AS", 5000))
@@ -124,9 +125,14 @@ class Plan:
         )
 
     def real(self, data_set: str, method: str, options: Options | None = None, stream: Options | None = None) -> Run:
-        """Return a run on a data set, with options of the method and further keys of the stream (see `Grid`)."""
+        """Return a run on a data set, with options of the method and further keys of the stream (see `Grid`).
+
+        Methods with a drift detector have that of the paper, unless the options say otherwise.
+        """
         limited = {} if self.limit is None else {"limit": self.limit}
-        return Run({"load": data_set} | limited | dict(stream or {}), method, dict(options or {}))
+        detects = method in METHODS and "drift" in METHODS[method].options
+        chosen = ({"drift": DETECTED} if detects else {}) | dict(options or {})
+        return Run({"load": data_set} | limited | dict(stream or {}), method, chosen)
 
     def published(self, data_set: str, method: str = BR) -> Run:
         """Return a run with the settings that come closest to the paper's scores."""

@@ -156,7 +156,7 @@ def far_away(differences: Mapping[str, float]) -> dict[str, float]:
 
 def _settings(real: RealData) -> Iterator[str]:
     distance = {}
-    for words, row in {"the published settings": PUBLISHED_ROW, "our defaults": BR}.items():
+    for words, row in {"the published settings": PUBLISHED_ROW, "DDM-OCI": BR}.items():
         found = real.over_paper(row)
         if not found:
             yield say(NAME, "unknown", words=words)

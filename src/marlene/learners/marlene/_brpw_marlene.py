@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from marlene._common.arrays import Array, Arrays, Floats, Labels
+    from marlene.drift import DetectorBank
     from marlene.kernels.rows import Rows
+    from marlene.learners.marlene._ensemble_learner import RiverDetector
 
     Pair = tuple[Hashable, Hashable]
 
@@ -40,7 +42,7 @@ BYTES_PER_ENTRY = 100
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BRPWMarlene(BRMarlene):
-    """BRPW-MARLENE: BR-MARLENE, and a sub-classifier for every ordered pair of labels (paper, section V).
+    """BRPW-MARLENE: BR-MARLENE, and a sub-classifier for every ordered pair of labels (paper, section IV-B).
 
     The sub-classifier of a pair (a, b) learns label b from the features and the value of label a. To predict b,
     BR-MARLENE predicts all labels first. Then every pair (a, b) votes on b given the predicted value of a, weighted by
@@ -50,7 +52,8 @@ class BRPWMarlene(BRMarlene):
     Parameters
     ----------
     base, drift, features, resampling, seed, max_models, retired, absent, max_labels, max_features
-        As for `BRMarlene`; `max_models` holds for labels and for pairs, `retired` for labels.
+        As for `BRMarlene`; `max_models` holds for labels and for pairs, `retired` for labels. The default detector is
+        that of the paper, "ddm-oci".
     pairs
         Which pairs are modelled: "all" (the paper); a list of (given label, label); or a number m: each label with the
         m labels it depends on most, by mutual information. These partners are chosen afresh every 100 examples.
@@ -64,6 +67,11 @@ class BRPWMarlene(BRMarlene):
     voters
         Who votes on a pair: "all" sub-classifiers (the paper), or its "own", those trained on it in the target. None:
         "own" where `pairs` is a number, so that the cost grows as labels × m; otherwise "all".
+    partner_fading
+        If `pairs` is a number: the factor of what is known about dependence, every 100 examples.
+    partner_margin
+        If `pairs` is a number: a partner is replaced by a label with more than four times its mutual information, and
+        more by this much beyond that, in 2 n times the information of n examples. Chance alone makes about 1.
     max_memory
         The most megabytes that records and trees may take; labels that need more are refused. None: 70 % of the free
         memory.
@@ -82,11 +90,14 @@ class BRPWMarlene(BRMarlene):
 
     _method = "brpw-marlene"
 
+    drift: str | DetectorBank | RiverDetector | None = field(default="ddm-oci", kw_only=False)
     pairs: str | int | Sequence[Pair] = "all"
     combine: str = "predicted"
     weighting: str = "true"
     pooling: str = "sum"
     voters: str | None = None
+    partner_fading: float = 0.999
+    partner_margin: float = 20.0
     max_memory: float | None = None
 
     def __post_init__(self) -> None:
@@ -99,6 +110,9 @@ class BRPWMarlene(BRMarlene):
         one_of(self.pooling, "pooling", POOLING)
         one_of(voters, "voters", VOTERS)
         _check_pairs(self.pairs)
+        fading = (float, lambda share: 0.0 < share <= 1.0, "a number above 0 and up to 1")
+        checked(self.partner_fading, "partner_fading", fading)
+        checked(self.partner_margin, "partner_margin", (float, lambda x: 0.0 <= x < math.inf, "a number from 0 on"))
         if self.max_memory is not None:
             checked(self.max_memory, "max_memory", (float, lambda size: size >= 0, "a number of megabytes"))
         self._ensembles.append(
@@ -171,7 +185,7 @@ class BRPWMarlene(BRMarlene):
         if not isinstance(self.pairs, int) or not self._learns_pairs(stream):
             self._run_part(stream, rows, truth, probabilities)
             return
-        dependence = self._dependence.setdefault(stream, Dependence())
+        dependence = self._dependence.setdefault(stream, self._unknown_dependence())
         first = 0
         while first < len(truth):
             last = min(first + dependence.room(), len(truth))
@@ -181,6 +195,9 @@ class BRPWMarlene(BRMarlene):
             if dependence.room() == EVERY:
                 self._choose_partners(stream, dependence)
             first = last
+
+    def _unknown_dependence(self) -> Dependence:
+        return Dependence(self.partner_fading, self.partner_margin)
 
     def _run_part(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:
         asked = stream is None and probabilities.shape[1] > 0
@@ -272,7 +289,7 @@ class BRPWMarlene(BRMarlene):
     def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         super()._restore(header, arrays)
         for number, stream in enumerate(header["dependence"]):
-            dependence = self._dependence[stream] = Dependence()
+            dependence = self._dependence[stream] = self._unknown_dependence()
             dependence.restore(arrays_under(arrays, f"dependence{number}."), len(self._labels(stream)))
 
 

@@ -18,16 +18,21 @@ if TYPE_CHECKING:
 
 EVERY = 100
 """Partners are chosen every so many examples."""
-FADING = 0.99
-"""Decay of the counts at each choice."""
 LOYALTY = 4.0
-"""A new partner must be better than a present one by this factor."""
+"""A new partner must be better than a present one by this factor, and by the margin beyond that."""
 AT_A_TIME = 64
 """Partners are chosen for so many labels at a time, to save memory."""
 
 
 class Dependence:
     """Decaying counts of pairs of labels, from which their mutual information follows.
+
+    Parameters
+    ----------
+    fading
+        Factor of the counts at each choice of partners.
+    margin
+        By how much a new partner must be better, in 2 n times the information of n examples; chance makes about 1.
 
     Examples
     --------
@@ -40,7 +45,8 @@ class Dependence:
     [('c', 'a'), ('a', 'b')]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, fading: float = 0.999, margin: float = 20.0) -> None:
+        self.fading, self.margin = fading, margin
         self.counts: Floats = np.zeros((4, 0, 0))
         self.waiting: Labels = np.zeros((0, 0), np.int8)
 
@@ -57,7 +63,7 @@ class Dependence:
         self.waiting = np.concatenate([self.waiting, truth])
         if self.room() == 0:
             yes, no = (self.waiting == 1).astype(np.float64), (self.waiting == 0).astype(np.float64)
-            self.counts *= FADING
+            self.counts *= self.fading
             for both, (first, second) in enumerate(itertools.product((yes, no), repeat=2)):
                 self.counts[both] += first.T @ second
             self.waiting = self.waiting[:0]
@@ -79,7 +85,7 @@ class Dependence:
         return information
 
     def partners(self, labels: Sequence[Hashable], m: int, present: Sequence[Pair]) -> list[Pair]:
-        """Return for every label the pairs with the `m` labels it depends on most; prefer pairs already present."""
+        """Return for every label the pairs with the `m` labels it depends on most; prefer those already present."""
         place = {label: i for i, label in enumerate(labels)}
         partners_of: dict[Hashable, list[int]] = {}
         for given, label in present:
@@ -87,9 +93,12 @@ class Dependence:
         chosen: list[Pair] = []
         for start in range(0, len(labels), AT_A_TIME):
             some = labels[start : start + AT_A_TIME]
-            information = self.information(slice(start, start + len(some)))
+            columns = slice(start, start + len(some))
+            information = self.information(columns)
+            ahead = self.margin / (2.0 * np.maximum(1.0, self.counts[:, :, columns].sum(axis=0)))
             for column, label in enumerate(some):
-                information[partners_of.get(label, []), column] *= LOYALTY
+                own = partners_of.get(label, [])
+                information[own, column] = LOYALTY * information[own, column] + ahead[own, column]
             best = np.argsort(-information, axis=0, kind="stable")[: min(m, len(labels) - 1)]
             chosen += [(labels[given], label) for i, label in enumerate(some) for given in best[:, i].tolist()]
         return chosen

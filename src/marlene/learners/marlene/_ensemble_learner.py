@@ -46,7 +46,7 @@ class EnsembleLearner(SavedLearner):
     _objects = ("base", "drift")
 
     base: Any
-    drift: str | DetectorBank | RiverDetector | None = "ddm-oci"
+    drift: str | DetectorBank | RiverDetector | None = "balanced"
     features: str | Mapping[Hashable, str] = "auto"
     resampling: str = "poisson"
     seed: int = 1
