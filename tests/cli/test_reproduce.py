@@ -15,6 +15,10 @@ def test_the_quick_one_has_everything(call, tmp_path):
     assert " 0 failed, 0 left: " in outcome.err.splitlines()[-1]
     index = (tmp_path / "index.md").read_text(encoding="utf-8")
     assert all(f"({name}.md)" in index for name in TARGETS)
+    tables = [path.read_text(encoding="utf-8") for path in (tmp_path / "tables").glob("*.csv")]
+    assert not any("(paper)" in table.partition("\n")[0] for table in tables)
+    assert " within 0.03 of the " not in index
+    assert "## What the runs took" in index
     again = call("reproduce", "fig-aswr", "--quick", "--out", tmp_path)
     assert (again.code, again.err) == (0, "")
     assert (tmp_path / "index.md").read_text(encoding="utf-8") == index

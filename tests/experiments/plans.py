@@ -12,5 +12,4 @@ PLAN = Plan(
     panels=(("AA", 10),),
     transfer=("AA", 10),
     absent=(("imdb", "the disk is full"),),
-    quick=True,
 )

@@ -8,6 +8,7 @@ import pytest
 from marlene.experiments import ResultStore
 from marlene.experiments.reproduce import Plan, reproduce
 from marlene.experiments.reproduce._results import Results
+from marlene.experiments.reproduce._words import SCORES
 from marlene.experiments.reproduce.targets import detectors
 from marlene.experiments.reproduce.targets.detectors import DETECTORS, SETTINGS, Tally
 from marlene.learners import BRMarlene
@@ -91,3 +92,20 @@ def test_scores_are_means_of_the_runs(made):
 def test_the_default_is_what_the_page_calls_so():
     assert SETTINGS[detectors.DEFAULT] == {"drift": BRMarlene().drift}
     assert detectors.DEFAULT.startswith(f"{BRMarlene().drift}, ")
+
+
+def test_where_the_default_gains_most_and_what_it_loses_is_said(made):
+    results = Results(ResultStore(made / "runs"))
+    text = (made / "detectors.md").read_text(encoding="utf-8").replace("\n  ", " ")
+    means = {
+        name: [results.mean(detectors._real(PLAN, "yeast", "as it is", SETTINGS[name]), score) for score in SCORES]
+        for name in detectors.BESIDE
+    }
+    shown = ", ".join(f"{' / '.join(f'{mean:.3f}' for mean in found)} with *{name}*" for name, found in means.items())
+    assert f"On yeast, where it gains most, the scores (Macro / Micro / Label-set) are {shown}." in text
+    default, before, _ = means.values()
+    gains = {short: one - other for short, one, other in zip(SCORES.values(), default, before, strict=True)}
+    lost = ", ".join(f"yeast {short} ({by:+.4f})" for short, by in gains.items() if by < -detectors.CLEAR) or "none"
+    assert f"It loses more than 0.005 in: {lost}." in text
+    rotated = [results.mean(detectors._real(PLAN, "yeast", "rotated", SETTINGS[name]), "macro_gmean") for name in means]
+    assert f"rotated {' / '.join(f'{mean:.3f}' for mean in rotated)}" in text

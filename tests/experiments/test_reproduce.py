@@ -320,16 +320,19 @@ def test_committed_pages_link_to_committed_files():
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} == {".md", ".csv", ".png"}
     assert {path.stem for path in folder.glob("*.md")} == {*TARGETS, "index"}
+    linked = set()
     for page in folder.glob("*.md"):
         for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
             assert (folder / link).is_file(), (page.name, link)
+            linked.add(folder / link)
+    assert [path for path in files if path not in linked and path.suffix != ".md"] == []
 
 
 def test_the_files_of_targets_are_called_like_them():
     assert [target.name for target in TARGETS.values()] == list(TARGETS)
     folder = Path(package.__file__).parent
     assert {path.stem.replace("_", "-") for path in (folder / "targets").glob("[!_]*.py")} == set(TARGETS)
-    assert len(list(folder.glob("*.py"))) <= 10
+    assert len(list(folder.glob("*.py"))) <= 11
 
 
 def test_br_marlene_with_both_settings(made):
@@ -375,6 +378,12 @@ def test_memory_is_that_of_runs_with_a_process_of_their_own(made):
         assert costs[f"{method}, MB"] == f"{peaks[method, str(PLAN.real('yeast', method).options)]:.0f}"
     pairs = {row["pairs"]: float(row["MB"]) for row in read_csv(made, "table-pairs-all")}
     assert 0 < pairs["br-marlene"] < pairs["5 for each label"] < pairs["all pairs"]
+    page = (made.out / "table-pairs.md").read_text(encoding="utf-8").replace("\n  ", " ")
+    everywhere = {row["pairs"]: row for row in read_csv(made, "table-pairs-all")}
+    for name in ("all pairs", "5 for each label"):
+        minutes = float(everywhere[name]["CPU s"]) / 60
+        (said,) = re.findall(rf"\*{name}\*, seed 1: .*? of memory: yeast ([\d.]+) and ([\d.]+)\.", page)
+        assert [float(part) for part in said] == [round(minutes, 1), round(pairs[name])]
 
 
 def test_methods_beside_the_six_settings_are_in_the_means_of_synthetic_streams(made):

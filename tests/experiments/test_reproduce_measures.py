@@ -94,13 +94,28 @@ def test_where_a_rival_passes_is_said(folder):
     found = Results(ResultStore(folder / "runs"))
     assert "vw" in rivals()
     for rival in rivals():
-        passed = 0
+        passed = by_default = 0
         for measure in beside.MEASURES.values():
             objective = EXISTING.get(measure.objective, measure.objective)
             ours = found.mean(PLAN.real("yeast", "marlene", {"objective": objective}), measure.column)
             passed += measure.better(found.mean(PLAN.real("yeast", rival), measure.column), ours)
-        said = f"`{rival}`, run here, passes Marlene with the objective that fits in {passed} of {len(beside.MEASURES)}"
+            default = found.mean(PLAN.real("yeast", "marlene"), measure.column)
+            by_default += measure.better(found.mean(PLAN.real("yeast", rival), measure.column), default)
+        said = f"Of {len(beside.MEASURES)} cells (measures × data sets), `{rival}`, run here, passes Marlene with the "
+        said += f"objective that fits in {passed}, and Marlene with its default objective in {by_default}."
         assert said in text
+
+
+def test_where_our_version_of_a_published_method_is_worse_is_said(folder):
+    text = (folder / "published.md").read_text(encoding="utf-8").replace("\n  ", " ")
+    found = Results(ResultStore(folder / "runs"))
+    run, better = PLAN.real("yeast", "mlhat"), 0
+    for name, measure in beside.MEASURES.items():
+        value, theirs = found.mean(run, measure.column), published.scores()["yeast", "MLHAT", name]
+        better += measure.better(value, theirs)
+        cell = f"{measure.name} on yeast ({value:.4f}, published {theirs:.4f})"
+        assert (cell in text.partition("It is worse in: ")[2]) == (not measure.better(value, theirs))
+    assert f"better than the published MLHAT in {better} of {len(beside.MEASURES)} cells" in text
 
 
 def test_an_objective_that_does_not_exist_is_not_run():

@@ -9,7 +9,7 @@ import typer
 
 from marlene.cli._grid import SOME_FAILED, display, print_errors, print_stopped
 from marlene.cli._interrupts import INTERRUPTED
-from marlene.experiments.reproduce import ALL, TARGETS
+from marlene.experiments.reproduce import ALL, RUNS, TARGETS
 from marlene.experiments.reproduce import reproduce as reproduce_paper
 
 DEFAULT_OUT, QUICK_OUT = Path("reproduction"), Path("reproduction-quick")
@@ -17,7 +17,7 @@ DEFAULT_OUT, QUICK_OUT = Path("reproduction"), Path("reproduction-quick")
 
 def reproduce(
     target: Annotated[str, typer.Argument(help=f"What: {', '.join([*TARGETS, ALL])}.")],
-    runs: Annotated[int, typer.Option(min=1, help="How many seeds every method is run with; the paper has 30.")] = 10,
+    runs: Annotated[int, typer.Option(min=1, help="How many seeds every method is run with; the paper has 30.")] = RUNS,
     quick: Annotated[
         bool, typer.Option("--quick", help="A few minutes, to see that it works; ignores --runs.")
     ] = False,

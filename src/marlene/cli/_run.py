@@ -65,7 +65,10 @@ def run(
     absent: AbsentOption = None,
     drift: Annotated[
         str | None,
-        typer.Option(help="Drift detector of the paper's methods: balanced, ddm-oci (paper), ddm, adwin, none."),
+        typer.Option(
+            help="Drift detector of the paper's methods: balanced, ddm-oci (paper), ddm, adwin, none. "
+            "Default: balanced; for brpw-marlene ddm-oci."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,

@@ -13,8 +13,9 @@ from marlene._common.extras import optional
 from marlene.experiments._grid import Grid
 from marlene.experiments._run_grid import GridProgress, run_grid
 from marlene.experiments._store import DONE
-from marlene.experiments.reproduce._page import INDEX, ReproduceTarget, write_index
-from marlene.experiments.reproduce._plan import Plan, in_order
+from marlene.experiments.reproduce._index import INDEX, write_index
+from marlene.experiments.reproduce._page import ReproduceTarget
+from marlene.experiments.reproduce._plan import PAPER_DATA_SETS, Plan, in_order
 from marlene.experiments.reproduce._results import Results
 from marlene.experiments.reproduce._words import say
 
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from marlene.experiments._grid import Run
     from marlene.experiments._store import ResultStore
 
-__all__ = ["ALL", "TARGETS", "Plan", "ReproduceTarget", "Reproduction", "reproduce"]
+__all__ = ["ALL", "RUNS", "TARGETS", "Plan", "ReproduceTarget", "Reproduction", "reproduce"]
 
 ALL = "all"
+RUNS = 10
+"""How many seeds there are by default."""
 NAMES = (
     *("table-datasets", "table-real", "table-time", "table-synthetic", "fig-labels", "fig-aswr", "fig-windows"),
     *("fig-drifts", "fig-transfer", "ablation", "transfer", "table-br-marlene", "table-pairs", "slips"),
@@ -62,7 +65,7 @@ def reproduce(
     target: str,
     out: str | os.PathLike[str],
     *,
-    runs: int = 10,
+    runs: int = RUNS,
     quick: bool = False,
     jobs: int = 1,
     retry_failed: bool = False,
@@ -77,11 +80,12 @@ def reproduce(
     out
         The folder: `index.md`, a page for every target, `tables`, `figures`, and the results in `runs`. Runs whose
         memory is printed have a process of their own; their results are in `runs/measured`. What has been run is not
-        run again. Tables count every seed that is there.
+        run again. Tables count every seed that is there, up to the most that their target has.
     runs
-        How many seeds; the paper has 30. Data sets of more than 100,000 examples are run with at most three.
+        How many seeds; the paper has 30. Data sets of more than 100,000 examples are run with at most three, and so is
+        most of what is not in the paper.
     quick
-        Beginnings of a few streams with one seed, to see that it works.
+        Beginnings of a few streams with one seed, to see that it works. What the paper and others printed is left out.
     jobs
         How many processes to use.
     retry_failed
@@ -116,9 +120,11 @@ def reproduce(
     alone = (run for made in chosen for run in made.measured(plan))
     results = Results(store, carry_out(alone, folder / "runs" / "measured", measure=True))
     for made in chosen:
-        page = made.page(plan, results)
+        page = made.page(plan, results.first(made.most_seeds))
+        page = page.alone() if plan.quick else page
         page.write(folder, made.name, " (quick)" if quick else "")
     start = [say("index", "start", version=__version__), *([say("index", "quick")] if quick else [])]
-    write_index(folder, TARGETS, start)
+    whole = plan if quick else Plan(tuple(range(1, RUNS + 1)), PAPER_DATA_SETS)
+    write_index(folder, TARGETS, start, whole, results)
     pages = (*(folder / f"{made.name}.md" for made in chosen), folder / INDEX)
     return Reproduction(folder, pages, tuple(failures))

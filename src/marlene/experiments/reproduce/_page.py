@@ -1,16 +1,16 @@
-"""Targets and their pages: what a target needs and found, with its tables and figures; and the index of all pages."""
+"""Targets and their pages: what a target needs and found, with its tables and figures."""
 
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from marlene._common.files import atomic_write
 from marlene.experiments._grid import Run
 from marlene.experiments.reproduce import _drawing as drawing
 from marlene.experiments.reproduce._results import Results
-from marlene.experiments.reproduce._words import say
+from marlene.experiments.reproduce._words import Comparison, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from marlene.experiments.reproduce._plan import Plan
     from marlene.experiments.reproduce._table import ResultTable
 
-__all__ = ["INDEX", "Drawn", "Page", "ReproduceTarget", "Results", "Run", "write_index"]
+__all__ = ["Drawn", "Page", "ReproduceTarget", "Results", "Run", "joined"]
 
 TABLES, FIGURES = "tables", "figures"
-INDEX = "index.md"
 WIDTH = 120
 
 
@@ -44,6 +43,9 @@ class ReproduceTarget:
         Makes its page from the results.
     measured
         Returns the runs whose memory it prints. Each has a process of its own; `Results.measured` has their rows.
+    most_seeds
+        The page counts only so many of the first seeds, so that all of its rows have the same. None: all that are
+        there.
     """
 
     name: str
@@ -51,6 +53,7 @@ class ReproduceTarget:
     runs: Callable[[Plan], Iterable[Run]]
     page: Callable[[Plan, Results], Page]
     measured: Callable[[Plan], Iterable[Run]] = lambda _: ()
+    most_seeds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,12 @@ class Page:
     tables: Sequence[ResultTable] = ()
     figures: Sequence[Drawn] = ()
     notes: Sequence[str] = ()
+
+    def alone(self) -> Page:
+        """Return the page without comparisons with what the paper or others printed."""
+        kept = [finding for finding in self.findings if not isinstance(finding, Comparison)]
+        tables = [table.alone() for table in self.tables]
+        return replace(self, findings=kept or [say("index", "alone")], tables=tables)
 
     def write(self, out: Path, name: str, mark: str = "") -> None:
         """Write the page, its tables as CSV and LaTeX, and its figures as PNG, SVG and PDF."""
@@ -116,15 +125,3 @@ def _wrapped(part: str) -> str:
         return part
     indent = "  " if part.startswith("- ") else ""
     return textwrap.fill(part, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
-def write_index(out: Path, targets: Iterable[str], start: Sequence[str]) -> None:
-    """Write the index: how to read it, then the findings of every page that is there."""
-    parts = [f"# {say('index', 'title')}", *start]
-    for target in targets:
-        page = out / f"{target}.md"
-        if page.is_file():
-            title, _, findings = page.read_text(encoding="utf-8").partition("\n## ")[0].partition("\n")
-            parts += [f"## {title.removeprefix('# ')}", findings.strip(), f"Everything: [{target}.md]({target}.md)"]
-    with atomic_write(out / INDEX) as file:
-        file.write(joined(parts).encode())

@@ -35,6 +35,8 @@ PANELS = (("SS", 50), ("IS", 5000), ("II", 500), ("IA", 500), ("AA", 5000), ("AS
 
 LARGE, SEEDS_OF_LARGE = 100_000, 3
 """Data sets of more examples are run with fewer seeds."""
+FEW_SEEDS = 3
+"""What is not in the paper and has runs of its own is run with at most so many seeds."""
 
 
 def compared() -> list[str]:

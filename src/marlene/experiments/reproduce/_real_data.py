@@ -11,7 +11,16 @@ import numpy as np
 
 from marlene.experiments import paper
 from marlene.experiments.reproduce._plan import BR, PROPOSED, RESAMPLED, WITH_RIVER, Plan, compared
-from marlene.experiments.reproduce._words import SCORES, code, largest, listed, say, seeds_in_words
+from marlene.experiments.reproduce._words import (
+    SCORES,
+    Comparison,
+    code,
+    compare,
+    largest,
+    listed,
+    say,
+    seeds_in_words,
+)
 from marlene.experiments.statistics import FriedmanResult, friedman, friedman_over_time, nemenyi_critical_difference
 from marlene.learners import METHODS
 
@@ -165,9 +174,9 @@ def _settings(real: RealData) -> Iterator[str]:
         distance[row] = statistics.fmean(map(abs, found.values()))
         sizes = {"count": len(found), "close": len(found) - len(far), "above": above, "distance": distance[row]}
         told = [say(NAME, "settings", words=words, near=NEAR, **sizes)]
-        yield " ".join([*told, *([say(NAME, "farther", largest(far))] if far else [])])
+        yield Comparison(" ".join([*told, *([say(NAME, "farther", largest(far))] if far else [])]))
     if len(distance) == 2 and distance[PUBLISHED_ROW] < distance[BR]:
-        yield say(NAME, "why-settings")
+        yield compare(NAME, "why-settings")
 
 
 def _first_places(real: RealData, over_time: Mapping[str, Ranks]) -> Iterator[str]:
@@ -182,7 +191,7 @@ def _first_places(real: RealData, over_time: Mapping[str, Ranks]) -> Iterator[st
         winner = "" if order[0] == BR else f" (first: `{order[0]}`, {means[order[0]]:.2f})"
         place = order.index(BR) + 1
         parts.append(say(NAME, "place", place=place, short=SCORES[score], rank=means[BR], winner=winner))
-    yield say(NAME, "places", places="; ".join(parts), ranked=len(RANKED), complete=len(data_sets))
+    yield compare(NAME, "places", places="; ".join(parts), ranked=len(RANKED), complete=len(data_sets))
 
 
 def _over_data_sets(tested: Mapping[str, OverDataSets | None]) -> Iterator[str]:
@@ -204,14 +213,14 @@ def _baselines(real: RealData) -> Iterator[str]:
     far = {name: cells for name, cells in off.items() if cells}
     if off:
         close = code(name for name in off if name not in far)
-        yield say(NAME, "baselines", near=NEAR, close=close or "none", far=code(far) or "none")
+        yield compare(NAME, "baselines", near=NEAR, close=close or "none", far=code(far) or "none")
     for why in ("why-votes", "why-shares", "why-sets", "why-trees"):
         methods = [name for name in far if _why(name) == why]
         cells = {f"{name} on {cell}": by for name in methods for cell, by in far[name].items()}
         if cells:
             sizes = {"count": len(cells), "above": sum(by > 0 for by in cells.values())}
             told = {"methods": code(methods), "largest": largest(cells, 4), "reason": say(NAME, why)}
-            yield say(NAME, "differ", **sizes, **told)
+            yield compare(NAME, "differ", **sizes, **told)
 
 
 def _why(name: str) -> str:
@@ -232,10 +241,10 @@ def _pairs(real: RealData) -> Iterator[str]:
     for cell, gain in gains.items():
         data_set, short = cell.split()
         wins.setdefault(data_set, []).extend([short] if gain > 0 else [])
-    yield say(NAME, "pairs", by="; ".join(f"{name}: {listed(better)}" for name, better in wins.items()))
+    yield compare(NAME, "pairs", by="; ".join(f"{name}: {listed(better)}" for name, better in wins.items()))
     off = far_away(real.over_paper(pairs))
     if off and WITH_RIVER in wins:
-        yield say(NAME, "pairs-far", near=NEAR, largest=largest(off))
+        yield compare(NAME, "pairs-far", near=NEAR, largest=largest(off))
 
 
 def _transfer(real: RealData) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import statistics
 from typing import TYPE_CHECKING, Any
@@ -47,10 +48,18 @@ class Results:
 
     def __init__(self, store: ResultStore, measured: ResultStore | None = None) -> None:
         self.measured = self if measured is None else Results(measured)
+        self.most_seeds: int | None = None
         self._store = store
         self._rows: dict[str, list[dict[str, Any]]] = {}
         for row in store.rows():
             self._rows.setdefault(row["group"], []).append(row)
+
+    def first(self, most: int | None) -> Results:
+        """Return the same with only so many of the first seeds; None keeps all."""
+        fewer = copy.copy(self)
+        fewer.most_seeds = most
+        fewer.measured = fewer if self.measured is self else self.measured
+        return fewer
 
     def rows(self, run: Run, seeds: Collection[int] | None = None) -> list[dict[str, Any]]:
         """Return the rows of all seeds (or of these) with which this has been done, by seed."""
@@ -112,4 +121,5 @@ class Results:
         return {f"{row['processor']} with {row['cores']} cores" for row in rows}
 
     def _all(self, run: Run) -> list[dict[str, Any]]:
-        return self._rows.get(run.group, [])
+        rows = self._rows.get(run.group, [])
+        return rows if self.most_seeds is None else [row for row in rows if row["seed"] <= self.most_seeds]

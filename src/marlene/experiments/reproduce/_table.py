@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from marlene._common.files import atomic_write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
     from pathlib import Path
 
 Value = str | float | int | None
@@ -38,12 +38,15 @@ class Column:
         What stands for None.
     best
         Whether the greatest or the least number is emphasised.
+    compares
+        Whether it compares with what the paper prints.
     """
 
     heading: str
     digits: int = 3
     absent: str = NOT_RUN
     best: Literal["max", "min", ""] = ""
+    compares: bool = False
 
     @property
     def is_paper(self) -> bool:
@@ -67,6 +70,8 @@ class ResultTable:
         Where the best number is looked for: in each column; or in each row, among the paper's columns and among ours.
     bold
         Further cells (row and column) in bold.
+    theirs
+        Rows that the paper or others printed.
 
     Examples
     --------
@@ -88,6 +93,7 @@ class ResultTable:
     rows: list[list[Value]]
     compared: Literal["columns", "rows"] = "columns"
     bold: set[tuple[int, int]] = field(default_factory=set)
+    theirs: Container[int] = ()
 
     def __post_init__(self) -> None:
         if self.compared == "columns":
@@ -100,6 +106,18 @@ class ResultTable:
             ]
         for group in groups:
             self._mark(group)
+
+    def alone(self) -> ResultTable:
+        """Return the table without what the paper or others printed."""
+        rows = [i for i in range(len(self.rows)) if i not in self.theirs]
+        columns = [j for j, column in enumerate(self.columns) if not (column.is_paper or column.compares)]
+        return replace(
+            self,
+            columns=[self.columns[j] for j in columns],
+            rows=[[self.rows[i][j] for j in columns] for i in rows],
+            bold={(rows.index(i), columns.index(j)) for i, j in self.bold if i in rows and j in columns},
+            theirs=(),
+        )
 
     def text(self, row: int, column: int) -> str:
         """Return what stands in a cell."""

@@ -30,6 +30,17 @@ def say(page: str, key: str, *values: Any, **named: Any) -> str:  # noqa: ANN401
     return str(_texts()[page][key]).format(*values, **named)
 
 
+class Comparison(str):
+    """A sentence that compares with what the paper or others printed."""
+
+    __slots__ = ()
+
+
+def compare(page: str, key: str, *values: Any, **named: Any) -> Comparison:  # noqa: ANN401
+    """Return such a sentence of a page with its numbers filled in."""
+    return Comparison(say(page, key, *values, **named))
+
+
 def notes(page: str, **named: Any) -> list[str]:  # noqa: ANN401
     """Return the notes of a page with their numbers filled in."""
     return [note.format(**named) for note in _texts()[page]["notes"]]

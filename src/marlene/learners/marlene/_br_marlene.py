@@ -35,8 +35,8 @@ class BRMarlene(EnsembleLearner):
         from their parent), "naive-bayes", "linear", "mixed" (the last two side by side); an empty bank with other
         settings, such as ``HoeffdingForest([], grace_period=100)``; or any River classifier.
     drift
-        "balanced" (ours), "ddm-oci" (the paper's, in its strict form), "ddm", "adwin", "none", "oracle" (drifts are
-        told by `signal_drift`), a bank of detectors, or a River detector.
+        "balanced" (ours, the default), "ddm-oci" (the paper's, in its strict form), "ddm", "adwin", "none", "oracle"
+        (drifts are told by `signal_drift`), a bank of detectors, or a River detector.
     features
         "auto": a bool is binary, a number numeric, a text of four words or more is text, a date is a date, any other
         text nominal, decided at the first value; "numeric"; "binary": whether a number is non-zero; or a mapping from

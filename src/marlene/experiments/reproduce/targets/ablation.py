@@ -10,9 +10,9 @@ from scipy import stats
 
 from marlene.experiments import paper
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
-from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, RESAMPLED, Plan
+from marlene.experiments.reproduce._plan import BR, FEW_SEEDS, PAPER_DATA_SETS, RESAMPLED, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
-from marlene.experiments.reproduce._words import SCORES, listed, say
+from marlene.experiments.reproduce._words import SCORES, compare, listed, say
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -53,7 +53,8 @@ CLEAR = 0.03
 def runs(plan: Plan) -> Iterator[Run]:
     """Return every setting of every experiment."""
     settings = [setting for experiment in EXPERIMENTS for setting in experiment.values()]
-    return plan.seeded(plan.real(data_set, *setting) for data_set in plan.among() for setting in settings)
+    cells = itertools.product(plan.among(), settings)
+    return plan.seeded((plan.real(data_set, *setting) for data_set, setting in cells), FEW_SEEDS)
 
 
 def measured(plan: Plan) -> Iterator[Run]:
@@ -85,7 +86,7 @@ def page(plan: Plan, results: Results) -> Page:
     ]
     findings = [*_wins(parts[WHOLE]), *_ranks(plan, parts), *_means("worth", "*{}*", worth)]
     findings += [*_rotation(gains), *_means("harm", "`{}`", harm)]
-    return Page(findings, tables, notes=plan.notes(NAME, alarms=ALARMS))
+    return Page(findings, tables, notes=plan.notes(NAME, alarms=ALARMS, seeds=FEW_SEEDS))
 
 
 def _scores(plan: Plan, results: Results, setting: Setting) -> Scores:
@@ -114,7 +115,9 @@ def _parts_table(plan: Plan, results: Results, parts: dict[str, Scores], score: 
     rows.append(["best of any method in the paper", *best, statistics.fmean(best), ""])
     short = SCORES[score]
     columns = [Column("variant"), *(Column(name, best="max") for name in names), Column("mean"), Column("seeds")]
-    return ResultTable(f"{NAME}-{short.lower()}", say(NAME, "parts", short=short), columns, rows)
+    return ResultTable(
+        f"{NAME}-{short.lower()}", say(NAME, "parts", short=short), columns, rows, theirs=(len(rows) - 1,)
+    )
 
 
 def _by_score(
@@ -152,7 +155,7 @@ def _wins(whole: Scores) -> Iterator[str]:
     lost = [
         f"{data_set} {SCORES[score]} ({by:+.3f})" for (data_set, score), by in _above(whole, best).items() if by <= 0
     ]
-    yield say(NAME, "wins", won=len(whole) - len(lost), count=len(whole), lost=listed(lost))
+    yield compare(NAME, "wins", won=len(whole) - len(lost), count=len(whole), lost=listed(lost))
 
 
 def _ranks(plan: Plan, parts: dict[str, Scores]) -> Iterator[str]:
@@ -195,4 +198,4 @@ def _means(key: str, form: str, differences: dict[str, Scores]) -> Iterator[str]
         yield say(NAME, key, alarms=ALARMS, shown="; ".join(shown))
 
 
-TARGET = ReproduceTarget(NAME, PAPER_DATA_SETS, runs, page, measured)
+TARGET = ReproduceTarget(NAME, PAPER_DATA_SETS, runs, page, measured, FEW_SEEDS)

@@ -23,7 +23,7 @@ NAME = "after-drift"
 SOURCES = ("none", "non-similar", "similar")
 SPANS = (50, 100, 250)
 """How many examples since the drift are scored."""
-LARGEST, MOST_SEEDS, CONFIDENCE = 500, 10, 0.95
+LARGEST, CONFIDENCE = 500, 0.95
 
 
 class Gain(NamedTuple):
@@ -38,7 +38,7 @@ def runs(plan: Plan) -> Iterator[Run]:
     """Return both methods on all streams with drifts, which are signalled; only one of them learns from sources."""
     for stream in _streams(plan):
         wanted = [plan.synthetic(*stream, BR, sources) for sources in SOURCES]
-        yield from plan.seeded([*wanted, plan.synthetic(*stream, RESAMPLED, "none")], MOST_SEEDS)
+        yield from plan.seeded([*wanted, plan.synthetic(*stream, RESAMPLED, "none")])
 
 
 def page(plan: Plan, results: Results) -> Page:

@@ -12,7 +12,7 @@ from marlene.experiments.reproduce import _drawing as drawing
 from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import PROPOSED, WITH_RIVER, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
-from marlene.experiments.reproduce._words import say, seeds_in_words
+from marlene.experiments.reproduce._words import compare, say, seeds_in_words
 from marlene.learners import METHODS
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _findings(found: Found) -> Iterator[str]:
         shown = (say(NAME, "one", mean=means[method], method=method, even=c.even) for method, c in there.items())
         single, pairs = means.values()
         higher = "higher" if pairs > single else "not higher"
-        yield say(NAME, "ratio", title=title, shown=" and ".join(shown), higher=higher)
+        yield compare(NAME, "ratio", title=title, shown=" and ".join(shown), higher=higher)
     yield say(NAME, "reading")
 
 

@@ -13,7 +13,7 @@ from marlene.experiments.reproduce import _drawing as drawing
 from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import PROPOSED, SETTINGS, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
-from marlene.experiments.reproduce._words import say, seeds_in_words
+from marlene.experiments.reproduce._words import compare, say, seeds_in_words
 from marlene.experiments.reproduce.targets.table_synthetic import setting_name
 from marlene.learners import METHODS
 from marlene.streams import synthetic
@@ -179,7 +179,7 @@ def _findings(found: Found) -> Iterator[str]:
         return
     means = {drift: [statistics.fmean(values) for values in zip(*both, strict=True)] for drift, both in gains.items()}
     parts = [say(NAME, "part", drift=drift, first=first, last=last) for drift, (first, last) in means.items()]
-    yield say(NAME, "gains", parts="; ".join(parts))
+    yield compare(NAME, "gains", parts="; ".join(parts))
     yield say(NAME, "fades" if all(abs(last) < abs(first) for first, last in means.values()) else "stays")
 
 

@@ -9,7 +9,7 @@ from marlene.experiments.program import PROGRAM
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._real_data import NEAR
 from marlene.experiments.reproduce._table import Column, ResultTable, Value, papers
-from marlene.experiments.reproduce._words import SCORES, say
+from marlene.experiments.reproduce._words import SCORES, compare, say
 from marlene.metrics import Scores
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def page(plan: Plan, results: Results) -> Page:
         near = [f"`{method}` ({setting})" for method, (setting, off) in nearest.items() if abs(off) <= NEAR]
         far = [f"`{method}` ({setting}, {off:+.3f})" for method, (setting, off) in nearest.items() if abs(off) > NEAR]
         if nearest:
-            findings.append(say(NAME, "explained", data_set=data_set, near=NEAR, rows=", ".join(near) or "none"))
-            findings.append(say(NAME, "open", data_set=data_set, rows=", ".join(far) or "none"))
+            findings.append(compare(NAME, "explained", data_set=data_set, near=NEAR, rows=", ".join(near) or "none"))
+            findings.append(compare(NAME, "open", data_set=data_set, rows=", ".join(far) or "none"))
     return Page(findings or [say(NAME, "none")], tables, notes=plan.notes(NAME))
 
 
@@ -107,11 +107,11 @@ def _table(plan: Plan, results: Results, data_set: str) -> tuple[ResultTable, di
         if found:
             best = min(found, key=lambda row: abs(found[row][1]))
             nearest[method] = found[best]
-            bold.add((best, 1))
+            bold |= set() if plan.quick else {(best, 1)}
     columns = [Column("method"), Column("switches"), *(Column(short) for short in SCORES.values())]
-    columns += [*(papers(short) for short in SCORES.values()), Column("largest difference")]
+    columns += [*(papers(short) for short in SCORES.values()), Column("largest difference", compares=True)]
     caption = say(NAME, "caption", data_set=data_set)
     return ResultTable(f"{NAME}-{data_set}", caption, columns, rows, bold=bold), nearest
 
 
-TARGET = ReproduceTarget(NAME, DATA_SETS, runs, page)
+TARGET = ReproduceTarget(NAME, DATA_SETS, runs, page, most_seeds=1)

@@ -11,7 +11,7 @@ from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, 
 from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, RESAMPLED, Plan
 from marlene.experiments.reproduce._real_data import NEAR, PUBLISHED_ROW, RealData
 from marlene.experiments.reproduce._table import Column, ResultTable, Value, papers
-from marlene.experiments.reproduce._words import SCORES, listed, say
+from marlene.experiments.reproduce._words import SCORES, compare, listed, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,7 +60,7 @@ def _judgement(setting: str, differences: dict[str, float]) -> str:
     above = sum(by > 0 for by in differences.values())
     below = [f"{cell} ({by:+.3f})" for cell, by in differences.items() if by < -NEAR]
     sizes = {"above": above, "count": len(differences), "near": NEAR, "below": len(below)}
-    return say(NAME, "judgement", setting=setting, cells=listed(below), **sizes)
+    return compare(NAME, "judgement", setting=setting, cells=listed(below), **sizes)
 
 
 TARGET = ReproduceTarget(NAME, PAPER_DATA_SETS, runs, page)

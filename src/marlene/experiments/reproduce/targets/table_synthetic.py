@@ -14,7 +14,7 @@ from marlene.experiments._grid import ORACLE
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import DETECTED, MARLENE, PROPOSED, RESAMPLED, SETTINGS, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable, Value, papers
-from marlene.experiments.reproduce._words import SCORES, say, seeds_in_words
+from marlene.experiments.reproduce._words import SCORES, compare, say, seeds_in_words
 from marlene.experiments.statistics import friedman_over_time
 from marlene.learners import METHODS
 
@@ -197,8 +197,10 @@ def _findings(data: SyntheticData, how: str) -> Iterator[str]:
     yes = all(setting == (pairs, "similar") for setting in first)
     comes, like = ("comes", "as") if yes else ("does not come", "unlike")
     shown, count = "; ".join(parts), len(data.ranks(paper.SCORES[0]))
-    yield say(NAME, "order", how=how, comes=comes, like=like, count=count, ranks=shown, taus=", ".join(correlations))
-    yield say(NAME, "ahead", how=how, ahead=sum(ahead), count=len(ahead))
+    yield compare(
+        NAME, "order", how=how, comes=comes, like=like, count=count, ranks=shown, taus=", ".join(correlations)
+    )
+    yield compare(NAME, "ahead", how=how, ahead=sum(ahead), count=len(ahead))
 
 
 def _sizes(data: SyntheticData) -> Iterator[str]:
@@ -213,7 +215,7 @@ def _sizes(data: SyntheticData) -> Iterator[str]:
         if gains:
             means = {size: statistics.fmean(found) for size, found in gains.items()}
             shown = ", ".join(f"{mean:+.4f} at size {size}" for size, mean in means.items())
-            yield say(NAME, "sizes", method=method, shown=shown, most=max(means, key=means.__getitem__))
+            yield compare(NAME, "sizes", method=method, shown=shown, most=max(means, key=means.__getitem__))
 
 
 TARGET = ReproduceTarget(NAME, (), runs, page)

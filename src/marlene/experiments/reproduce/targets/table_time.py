@@ -10,7 +10,7 @@ from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results
 from marlene.experiments.reproduce._plan import BR, PAPER_DATA_SETS, PROPOSED, WITH_RIVER, Plan, compared
 from marlene.experiments.reproduce._real_data import RealData
 from marlene.experiments.reproduce._table import beside_paper
-from marlene.experiments.reproduce._words import listed, say
+from marlene.experiments.reproduce._words import compare, listed, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def _findings(ours: Times, theirs: Times) -> Iterator[str]:
         yield say(NAME, "none")
         return
     median = statistics.median(both)
-    yield say(NAME, "ratio", count=len(both), least=both[0], most=both[-1], median=median)
+    yield compare(NAME, "ratio", count=len(both), least=both[0], most=both[-1], median=median)
     names = dict.fromkeys(name for _, name in ours)
     by_name = {name: {method: ours[method, on] for method, on in ours if on == name} for name in names}
     fastest, slowest = (
@@ -60,11 +60,11 @@ def _findings(ours: Times, theirs: Times) -> Iterator[str]:
         for chosen in (min, max)
     )
     first = listed(row.data_set for row in paper.times() if row.method == BR and row.mark == "best")
-    yield say(NAME, "fastest", first=first, fastest=fastest)
+    yield compare(NAME, "fastest", first=first, fastest=fastest)
     yield say(NAME, "slowest", slowest=slowest)
     single, pairs = ((method, WITH_RIVER) for method in PROPOSED)
     if single in ours and pairs in ours:
-        yield say(NAME, "pairs", ours=ours[pairs] / ours[single], theirs=theirs[pairs] / theirs[single])
+        yield compare(NAME, "pairs", ours=ours[pairs] / ours[single], theirs=theirs[pairs] / theirs[single])
 
 
 TARGET = ReproduceTarget(NAME, PAPER_DATA_SETS, Plan.real_runs, page)

@@ -12,7 +12,7 @@ from marlene.experiments._grid import NO_ARCHIVE, WARM
 from marlene.experiments.reproduce import _drawing as drawing
 from marlene.experiments.reproduce import _gate as gate
 from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
-from marlene.experiments.reproduce._plan import PAPER_DATA_SETS, Plan
+from marlene.experiments.reproduce._plan import FEW_SEEDS, PAPER_DATA_SETS, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
 from marlene.experiments.reproduce._words import SCORES, say
 from marlene.experiments.reproduce.targets import _transfer_figure as transfer_figure
@@ -40,7 +40,6 @@ GATES = {how: f"{how} (recorded)" for how in gate.HOW}
 ANOTHER = "another data set"
 ARCHIVES = (NO_ARCHIVE, WARM, SAME, RENAMED, NOISE, ANOTHER)
 BEGINNING, WHOLE = "first 5 %", "whole"
-MOST_SEEDS = 3
 PICTURED = gate.CURVE_OF
 PARTS = 40
 """The window of the picture is one part in this many of the stream."""
@@ -75,7 +74,7 @@ def page(plan: Plan, results: Results) -> Page:
 
 def _seeds(plan: Plan) -> tuple[int, ...]:
     """Return the seeds of random changes and archives: `Marlene` itself is not random."""
-    return plan.seeds[:MOST_SEEDS]
+    return plan.seeds[:FEW_SEEDS]
 
 
 def _is_comparable(plan: Plan) -> bool:
