@@ -71,7 +71,7 @@ def page(plan: Plan, results: Results) -> Page:
     synthetic, _ = plan.transfer_streams(PROPOSED[0]).values()
     drifts = {time for row in results.rows(synthetic) for times in row["true_drifts"].values() for time in times}
     figure = Drawn(NAME, say(NAME, "caption"), _draw(found, drifts))
-    return Page([*_findings(found)], [_table(found)], [figure])
+    return Page([*_findings(found)], [_table(found)], [figure], plan.notes(NAME))
 
 
 def shares(results: Results, run: Run) -> Shares | None:

@@ -112,7 +112,7 @@ def page(plan: Plan, results: Results) -> Page:
         for label in DRAWN
     }
     figure = Drawn(NAME, say(NAME, "caption"), _draw(plan, found))
-    return Page([*_findings(found)], [_table(found)], [figure])
+    return Page([*_findings(found)], [_table(found)], [figure], plan.notes(NAME))
 
 
 def _draw(plan: Plan, found: Found) -> Figure:
