@@ -180,7 +180,7 @@ def _findings(found: Found) -> Iterator[str]:
     means = {drift: [statistics.fmean(values) for values in zip(*both, strict=True)] for drift, both in gains.items()}
     parts = [say(NAME, "part", drift=drift, first=first, last=last) for drift, (first, last) in means.items()]
     yield compare(NAME, "gains", parts="; ".join(parts))
-    yield say(NAME, "fades" if all(abs(last) < abs(first) for first, last in means.values()) else "stays")
+    yield compare(NAME, "fades" if all(abs(last) < abs(first) for first, last in means.values()) else "stays")
 
 
 TARGET = ReproduceTarget(NAME, (), lambda plan: plan.synthetic_runs(plan.panels), page)

@@ -125,7 +125,7 @@ def page(plan: Plan, results: Results) -> Page:
     tables += [_intervals_table(told, score) for score in SCORES]
     tables += [_ranks_table(detected, score, f"{NAME}-detected", DETECTED.upper()) for score in SCORES]
     found = [*_findings(told, "true drifts signalled"), *_sizes(told)]
-    found += [*_findings(detected, f"drifts found by {DETECTED.upper()}"), say(NAME, "why")]
+    found += [*_findings(detected, f"drifts found by {DETECTED.upper()}"), compare(NAME, "why")]
     return Page(found, tables, notes=plan.notes(NAME, source_size=plan.source_size))
 
 
