@@ -11,7 +11,7 @@ from marlene.kernels.banks.scales import PRESENCE, scaled
 from marlene.kernels.compile import inlined, subkernel
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats, Floats32
+    from marlene._common.arrays import Floats, Floats32, Ints
     from marlene.kernels.banks.scales import Scales
     from marlene.kernels.rows import Rows
 
@@ -121,9 +121,13 @@ def slope(settings: LinearSettings, p: float, truth: int, weight: float) -> floa
 
 
 @subkernel
-def linear_copy(bank: Linear, giver: int, heir: int, kept: float) -> None:
-    """Let a classifier become a copy of another; `kept`: the part of AdaGrad's sums that is kept."""
-    for slot in range(len(bank.weight)):
+def linear_copy(bank: Linear, inputs: Ints, giver: int, heir: int, kept: float) -> None:
+    """Let a classifier become a copy of another; `kept`: the part of AdaGrad's sums that is kept.
+
+    They differ in no other than these inputs, of which some may be listed twice.
+    """
+    for j in range(len(inputs)):
+        slot = inputs[j]
         bank.weight[slot, heir] = bank.weight[slot, giver]
         bank.squares[slot, heir] = kept * bank.squares[slot, giver]
     bank.bias[heir] = bank.bias[giver]
@@ -132,9 +136,9 @@ def linear_copy(bank: Linear, giver: int, heir: int, kept: float) -> None:
 
 
 @subkernel
-def linear_clear(bank: Linear, h: int) -> None:
-    """Let a classifier forget everything."""
-    for slot in range(len(bank.weight)):
-        bank.weight[slot, h] = 0.0
-        bank.squares[slot, h] = 0.0
+def linear_clear(bank: Linear, inputs: Ints, h: int) -> None:
+    """Let a classifier forget everything; it has learnt no other than these inputs."""
+    for j in range(len(inputs)):
+        bank.weight[inputs[j], h] = 0.0
+        bank.squares[inputs[j], h] = 0.0
     bank.bias[h] = bank.bias_squares[h] = bank.examples[h] = 0.0

@@ -2,8 +2,8 @@
 
 The gain of an input, what its presence adds to the log odds, is kept. A vote adds up one row of gains for every input
 of the example. A gain is computed afresh when the number of examples with the input has grown by a 32nd, the sum over
-absent inputs when the class has grown by an eighth; in between it is updated to first order in how often inputs are
-present. Inputs are not independent, so that plain naive Bayes is too sure of itself: the log odds are divided by the
+absent inputs when the class has grown by an eighth, later if very many inputs were met; in between it is updated to
+first order in how often inputs are present. Inputs are not independent, so that plain naive Bayes is too sure of itself: the log odds are divided by the
 square root of the number of inputs.
 """
 
@@ -17,13 +17,16 @@ from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.smooth import log_of
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats, Floats32, Labels
+    from marlene._common.arrays import Floats, Floats32, Ints, Labels
     from marlene.kernels.banks.scales import Scales
     from marlene.kernels.rows import Rows
 
 
 REFRESH, AT_LEAST = 0.125, 2.0
 """The sum over absent inputs is computed afresh when the class has grown by this part, and by this many examples."""
+SPREAD = 16.0
+"""And when its examples since then had at least one input for each so many of those met: a sweep over all of them is
+paid for by the inputs that were learnt."""
 FRESH = 32
 """A gain is computed afresh when the number of examples with the input has grown by one part in so many, or sooner."""
 SMALLEST_PRODUCT = 1e-200
@@ -186,11 +189,11 @@ def bayes_learn(
             _learn_value(bank, scales.numeric[slot], slot, first, x, times)
         if any_due:
             _refresh_gains(bank, settings, scales, slot, first, due)
-    met = scales.seen[1]
-    for k in range(count):
-        if times[k] != 0.0:
-            y = 1 if times[k] > 0.0 else 0
-            _update_absent(bank, settings, scales, y, first + k, abs(times[k]), met, stored, common[k], patience)
+    if _move_absent(bank, settings, first, scales.seen[1], stored, times, common, due, patience):
+        for k in range(count):
+            if due[k] != 0.0:
+                _refresh_absent(bank, settings, scales, 1 if times[k] > 0.0 else 0, first + k, stored)
+    _move_base(bank, first, times)
 
 
 @inlined
@@ -218,7 +221,8 @@ def _count_input(negative: Floats, positive: Floats, times: Floats, common: Floa
         negative[k] -= times[k] if times[k] < 0.0 else 0.0  # noqa: FURB136
     found = 0
     for k in range(len(times)):
-        now = positive[k] if times[k] > 0.0 else negative[k]
+        up, down = positive[k], negative[k]
+        now = up if times[k] > 0.0 else down
         learns = 1.0 if times[k] != 0.0 else 0.0
         common[k] += learns * (now - abs(times[k]))
         is_now = (times[k] != 0.0) & (is_due(int(now)) | always)
@@ -244,21 +248,47 @@ def _refresh_gains(bank: Bayes, settings: BayesSettings, scales: Scales, slot: i
 
 
 @inlined
-def _update_absent(
-    bank: Bayes, settings: BayesSettings, scales: Scales, y: int, h: int, times: float, met: int, stored: int,
-    common: float, patience: float,
-) -> None:  # fmt: skip
-    """Update the sum over absent inputs for an example of class y that has `stored` of those met."""
-    a, n, refreshed = settings.smoothing, bank.examples[y, h], bank.refreshed[y, h]
-    if refreshed == 0.0 or n >= refreshed + patience * max(REFRESH * refreshed, AT_LEAST):
-        _refresh_absent(bank, settings, scales, y, h)
-    else:
-        before = n - times
+def _move_absent(
+    bank: Bayes, settings: BayesSettings, first: int, met: int, stored: int, times: Floats, common: Floats, due: Floats,
+    patience: float,
+) -> bool:  # fmt: skip
+    """Update the sums over absent inputs for an example with `stored` of those met; tell whether any is due."""
+    a, stop, found = settings.smoothing, first + len(times), 0
+    n0, n1 = bank.examples[0, first:stop], bank.examples[1, first:stop]
+    seen0, seen1 = bank.refreshed[0, first:stop], bank.refreshed[1, first:stop]
+    inputs0, inputs1 = bank.inputs[0, first:stop], bank.inputs[1, first:stop]
+    absent0, absent1 = bank.absent[0, first:stop], bank.absent[1, first:stop]
+    for k in range(len(times)):
+        weight, is_positive = abs(times[k]), times[k] > 0.0
+        n, other = n1[k], n0[k]
+        n = n if is_positive else other
+        refreshed, other = seen1[k], seen0[k]
+        refreshed = refreshed if is_positive else other
+        inputs, other = inputs1[k], inputs0[k]
+        inputs = inputs if is_positive else other
+        before, late, least = n - weight, n - refreshed, REFRESH * refreshed
+        is_late = (late >= patience * (least if least > AT_LEAST else AT_LEAST)) & (SPREAD * late * inputs >= met * n)
+        is_now = (weight != 0.0) & (is_late | (refreshed == 0.0))
+        due[k] = 1.0 if is_now else 0.0
+        found += 1 if is_now else 0
         change = (met - stored) * log_of((n + a) / (before + a)) - met * log_of((n + 2.0 * a) / (before + 2.0 * a))
-        bank.absent[y, h] += change + (bank.inputs[y, h] - common) * times / ((before + a) * (n + a))
-    bank.inputs[y, h] += times * stored
-    prior = log_of((bank.weights[1, h] + 1.0) / (bank.weights[0, h] + 1.0))
-    bank.base[h] = prior + bank.absent[1, h] - bank.absent[0, h]
+        change += (inputs - common[k]) * weight / ((before + a) * (n + a))
+        absent1[k] += change if times[k] > 0.0 else 0.0
+        absent0[k] += change if times[k] < 0.0 else 0.0
+        inputs1[k] += weight * stored if times[k] > 0.0 else 0.0
+        inputs0[k] += weight * stored if times[k] < 0.0 else 0.0
+    return found > 0
+
+
+@inlined
+def _move_base(bank: Bayes, first: int, times: Floats) -> None:
+    """Write the log odds of an example without inputs, for all that have learnt."""
+    stop = first + len(times)
+    w0, w1 = bank.weights[0, first:stop], bank.weights[1, first:stop]
+    absent0, absent1, base = bank.absent[0, first:stop], bank.absent[1, first:stop], bank.base[first:stop]
+    for k in range(len(times)):
+        fresh = log_of((w1[k] + 1.0) / (w0[k] + 1.0)) + absent1[k] - absent0[k]
+        base[k] = fresh if times[k] != 0.0 else base[k]
 
 
 @inlined
@@ -295,39 +325,47 @@ def _shrunk(
     return mean, total / (count + pseudo) + SMALLEST_VARIANCE
 
 
-@inlined
-def _refresh_absent(bank: Bayes, settings: BayesSettings, scales: Scales, y: int, h: int) -> None:
+@subkernel
+def _refresh_absent(bank: Bayes, settings: BayesSettings, scales: Scales, y: int, h: int, stored: int) -> None:
+    """Compute the sum over absent inputs afresh, after an example with so many inputs."""
     a, n, total = settings.smoothing, bank.examples[y, h], 0.0
     product, part, inputs = (
         1.0,
         1.0 / (n + a),
-        min(len(scales.numeric), len(bank.gain)),
+        min(len(scales.met), len(bank.gain)),
     )  # either may have room to spare
-    present = bank.present[:inputs, y, h]
-    for slot in range(inputs):
-        absent = (n - present[slot] + a) * part
-        product *= absent if present[slot] > 0.0 else 1.0  # so that spare room changes no bit
-        if product < SMALLEST_PRODUCT:
-            total += log_of(product)
-            product = 1.0
-    total += log_of(product)
+    present, met = bank.present[:inputs, y, h], scales.met[:inputs]
+    if bank.refreshed[y, h] == 0.0:  # the first example of the class: all have had its inputs, and no others
+        total = stored * log_of(a * part)
+    else:
+        for slot in range(inputs):
+            if met[slot] and present[slot] > 0.0:
+                product *= (n - present[slot] + a) * part
+                if product < SMALLEST_PRODUCT:
+                    total += log_of(product)
+                    product = 1.0
+        total += log_of(product)
     bank.absent[y, h] = total + scales.seen[1] * log_of((n + a) / (n + 2.0 * a))
     bank.refreshed[y, h] = n
 
 
 @subkernel
-def bayes_copy(bank: Bayes, giver: int, heir: int, kept: float) -> None:
-    """Let a classifier become a copy of another; `kept`: the part of its examples that are kept."""
-    for slot in range(len(bank.gain)):
+def bayes_copy(bank: Bayes, numeric: Ints, inputs: Ints, giver: int, heir: int, kept: float) -> None:
+    """Let a classifier become a copy of another; `kept`: the part of its examples that are kept.
+
+    They differ in no other than these inputs, of which some may be listed twice.
+    """
+    for j in range(len(inputs)):
+        slot, i = inputs[j], numeric[inputs[j]]
         bank.gain[slot, heir] = bank.gain[slot, giver]
         for y in range(2):
             bank.present[slot, y, heir] = kept * bank.present[slot, y, giver]
-    for i in range(len(bank.curve)):
-        for y in range(2):
-            bank.mean[i, y, heir] = bank.mean[i, y, giver]
-            bank.squares[i, y, heir] = kept * bank.squares[i, y, giver]
-        for c in range(3):
-            bank.curve[i, c, heir] = bank.curve[i, c, giver]
+        if i != PRESENCE:
+            for y in range(2):
+                bank.mean[i, y, heir] = bank.mean[i, y, giver]
+                bank.squares[i, y, heir] = kept * bank.squares[i, y, giver]
+            for c in range(3):
+                bank.curve[i, c, heir] = bank.curve[i, c, giver]
     for y in range(2):
         bank.examples[y, heir] = kept * bank.examples[y, giver]
         bank.weights[y, heir] = kept * bank.weights[y, giver]
@@ -338,15 +376,16 @@ def bayes_copy(bank: Bayes, giver: int, heir: int, kept: float) -> None:
 
 
 @subkernel
-def bayes_clear(bank: Bayes, h: int) -> None:
-    """Let a classifier forget everything."""
-    for slot in range(len(bank.gain)):
+def bayes_clear(bank: Bayes, numeric: Ints, inputs: Ints, h: int) -> None:
+    """Let a classifier forget everything; it has learnt no other than these inputs."""
+    for j in range(len(inputs)):
+        slot, i = inputs[j], numeric[inputs[j]]
         bank.gain[slot, h] = bank.present[slot, 0, h] = bank.present[slot, 1, h] = 0.0
-    for i in range(len(bank.curve)):
-        for y in range(2):
-            bank.mean[i, y, h] = bank.squares[i, y, h] = 0.0
-        for c in range(3):
-            bank.curve[i, c, h] = 0.0
+        if i != PRESENCE:
+            for y in range(2):
+                bank.mean[i, y, h] = bank.squares[i, y, h] = 0.0
+            for c in range(3):
+                bank.curve[i, c, h] = 0.0
     for y in range(2):
         bank.examples[y, h] = bank.weights[y, h] = bank.inputs[y, h] = 0.0
         bank.absent[y, h] = bank.refreshed[y, h] = 0.0

@@ -14,6 +14,7 @@ from marlene.kernels.tracking.inherit import begin_concept
 from marlene.kernels.tracking.learn import is_any, learn_source, learn_target, test_source, track, vote
 from marlene.kernels.tracking.search import heed_decisions, heed_probabilities, is_any_searching, learn_search
 from marlene.kernels.tracking.state import EVENTS, KINDS, NEIGHBOURS, STALE, TARGET, Model, Task, source_column
+from marlene.kernels.tracking.touched import SEEN, keep_up
 from marlene.kernels.tracking.voices import learn_voices
 from marlene.kernels.tracking.zeros import fits_window
 
@@ -33,8 +34,7 @@ def begin_labels(table: Ints) -> None:
 @borrower
 def begin_concept_of(table: Ints, q: int) -> None:
     """Let a target label begin a new concept."""
-    model = held(table, Model)
-    begin_concept(model.kinds, model.weights, model.rooms, model.growth, q)
+    begin_concept(held(table, Model), q)
 
 
 @borrower
@@ -93,6 +93,7 @@ def learn_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int) 
         model.scratch.odds[:n_labels],
         model.scratch.probabilities[:n_labels],
     )
+    keep_up(model.scratch.touched, streams.seen[TARGET])
     while row < stop and clock[EVENTS] + KINDS * n_labels <= len(model.events):
         if model.kinds.voices[NEIGHBOURS] and not fits_window(window, model.scratch.full, model.rooms, rows, row):
             break
@@ -116,6 +117,7 @@ def learn_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int) 
                     track(model, k, truth)
             learn_target(model, rows, row, truth)
         streams.seen[TARGET] += 1
+        model.scratch.touched.clock[SEEN] = streams.seen[TARGET]
         row += 1
     return row
 

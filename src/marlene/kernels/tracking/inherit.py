@@ -15,10 +15,12 @@ from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.lists import first_guest, is_pooled, join, learner_place, offer, place_of
 from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, NOT_YET, OWN_PLACE, TARGET, YOUNG_PLACE
+from marlene.kernels.tracking.touched import LOGGED, UNKNOWN, keep_up, list_met, list_since
 from marlene.kernels.tracking.weights import BEHIND, OWN_PRIOR, SHARE, YOUNG_PRIOR, find_leaders, hand_over
 
 if TYPE_CHECKING:
-    from marlene.kernels.tracking.state import Growth, Kinds, Model, Rooms, Streams, Weights
+    from marlene._common.arrays import Ints
+    from marlene.kernels.tracking.state import Growth, Model, Rooms, Streams, Weights
 
 TAKEN_OVER = 0.75
 """The share of the weight from which on a label inherits."""
@@ -39,21 +41,31 @@ NAMED_EXAMPLES, FOUND_EXAMPLES = 1000.0, 20.0
 
 
 @subkernel
-def copy_column(kinds: Kinds, k: int, giver: int, heir: int, positives: float, squares: float) -> None:
-    """Make a column a copy of another: with at most so many positive examples, and a part of AdaGrad's sums."""
+def copy_column(model: Model, k: int, inputs: Ints, giver: int, heir: int, positives: float, squares: float) -> None:
+    """Make a column a copy of another: with at most so many positive examples, and a part of AdaGrad's sums.
+
+    They differ in no other than these inputs.
+    """
+    kinds = model.kinds
     if k == BAYES:
         known = kinds.bayes.examples[1, giver]
-        bayes_copy(kinds.bayes, giver, heir, min(1.0, positives / known) if known > 0.0 else 1.0)
+        kept = min(1.0, positives / known) if known > 0.0 else 1.0
+        bayes_copy(kinds.bayes, model.rooms.numeric, inputs, giver, heir, kept)
     else:
-        linear_copy(kinds.linear, giver, heir, squares)
+        linear_copy(kinds.linear, inputs, giver, heir, squares)
 
 
 @subkernel
-def _clear(kinds: Kinds, h: int) -> None:
+def _clear_young(model: Model, q: int) -> None:
+    """Let a label's young learner forget everything."""
+    kinds, growth, rooms, touched = model.kinds, model.growth, model.rooms, model.scratch.touched
+    inputs = touched.listed[: list_since(touched, rooms, touched.young[q])]
+    h = state.young_column(rooms, q)
     if kinds.used[BAYES]:
-        bayes_clear(kinds.bayes, h)
+        bayes_clear(kinds.bayes, rooms.numeric, inputs, h)
     if kinds.used[LINEAR]:
-        linear_clear(kinds.linear, h)
+        linear_clear(kinds.linear, inputs, h)
+    growth.young[q, 0] = growth.young[q, 1] = 0
 
 
 @subkernel
@@ -113,11 +125,15 @@ def inherit(model: Model, k: int, q: int, h: int) -> None:
     """Let a learner of a label become a copy of a candidate."""
     weights, rooms, streams = model.weights, model.rooms, model.streams
     room = state.room_of(rooms, h)
-    heir = state.learner_column(rooms, room, q)
+    heir, touched = state.learner_column(rooms, room, q), model.scratch.touched
+    inputs = touched.listed[: list_met(touched, rooms, room)]
     if room == TARGET and h != state.young_column(rooms, q):
-        copy_column(model.kinds, k, h, heir, KEPT_POSITIVES, KEPT_SQUARES)
+        copy_column(model, k, inputs, h, heir, KEPT_POSITIVES, KEPT_SQUARES)
     else:
-        copy_column(model.kinds, k, h, heir, np.inf, 1.0)
+        copy_column(model, k, inputs, h, heir, np.inf, 1.0)
+    if room == TARGET:
+        for slot in range(len(touched.frozen)):
+            touched.frozen[slot, q] = UNKNOWN
     if room != TARGET and state.own_examples(streams, q, 0) + state.own_examples(streams, q, 1) < FEW_EXAMPLES:
         inherit_threshold(streams, room, h - state.source_column(rooms, room, 0), q, FOUND_EXAMPLES)
     score, chance = model.scratch.score[k], model.scratch.chance[k]
@@ -147,10 +163,11 @@ def has_had_its_time(growth: Growth, q: int) -> bool:
 
 
 @subkernel
-def renew_young(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, q: int) -> None:
+def renew_young(model: Model, q: int) -> None:
     """Start a label's young learner anew."""
-    growth.young[q, 0] = growth.young[q, 1] = 0
-    _clear(kinds, state.young_column(rooms, q))
+    kinds, weights, rooms = model.kinds, model.weights, model.rooms
+    _clear_young(model, q)
+    model.scratch.touched.young[q] = model.scratch.touched.clock[LOGGED]
     for k in range(KINDS):
         if kinds.used[k]:
             _withdraw(weights, rooms, k, q, YOUNG_PLACE)
@@ -182,13 +199,13 @@ def _set_priors(weights: Weights, rooms: Rooms, k: int, q: int) -> None:
 
 
 @subkernel
-def begin_concept(kinds: Kinds, weights: Weights, rooms: Rooms, growth: Growth, q: int) -> None:
+def begin_concept(model: Model, q: int) -> None:
     """Let a label begin a new concept: weights as at the beginning, and a young learner that knows nothing."""
     for k in range(KINDS):
-        if kinds.used[k]:
-            _set_priors(weights, rooms, k, q)
-    growth.young[q, 0] = growth.young[q, 1] = 0
-    _clear(kinds, state.young_column(rooms, q))
+        if model.kinds.used[k]:
+            _set_priors(model.weights, model.rooms, k, q)
+    keep_up(model.scratch.touched, model.streams.seen[TARGET])
+    _clear_young(model, q)
 
 
 @subkernel
@@ -206,10 +223,12 @@ def take_snapshot(model: Model, q: int) -> bool:
         number //= 2
         slot += 1
     growth.alive[slot, q] = True
-    h = state.snapshot_column(rooms, slot, q)
+    h, touched = state.snapshot_column(rooms, slot, q), model.scratch.touched
+    inputs = touched.listed[: list_since(touched, rooms, touched.frozen[slot, q])]
+    touched.frozen[slot, q] = touched.clock[LOGGED]
     for k in range(KINDS):
         if kinds.used[k]:
-            copy_column(kinds, k, q, h, np.inf, 1.0)
+            copy_column(model, k, inputs, q, h, np.inf, 1.0)
             for other in range(model.streams.labels[TARGET]):
                 place = place_of(weights, rooms, k, other, h)
                 if place >= 0:

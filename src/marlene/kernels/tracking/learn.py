@@ -35,6 +35,7 @@ from marlene.kernels.tracking.state import (
     TARGET,
     scales_of,
 )
+from marlene.kernels.tracking.touched import write_inputs
 from marlene.kernels.tracking.voices import are_asked, blend, learn_errors, write_neighbours
 from marlene.kernels.tracking.weights import (
     HASTE,
@@ -292,12 +293,13 @@ def learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
     for q in range(n_labels):
         lesson[q] = wanted_by_young(growth, q, truth[q])
     _train(model, TARGET, TARGET, rooms.block, rows, row, lesson)
+    write_inputs(model.scratch.touched, model.scratch.full.rows)
     frozen = False
     for q in range(n_labels):
         if truth[q] >= 0:
             growth.since[q, truth[q]] += 1
             if has_had_its_time(growth, q):
-                renew_young(model.kinds, model.weights, rooms, growth, q)
+                renew_young(model, q)
             if is_due(growth, q):
                 frozen = take_snapshot(model, q) or frozen
     if frozen:

@@ -21,6 +21,7 @@ from marlene.kernels.decisions.label_sets import LabelSets
 from marlene.kernels.held import describe
 from marlene.kernels.rows import Rows
 from marlene.kernels.tracking.given import Given
+from marlene.kernels.tracking.touched import Touched
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Bools, Floats, Ints, Labels
@@ -217,7 +218,8 @@ class WorkSpace(NamedTuple):
     `full`: the present example with its zeros. `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and
     ln P(1) as they say it. `said`: what voices say of labels; `scores`: the same blended; `odds`: their log odds;
     `probabilities`: from these; `choice`: for decisions; `work`: for training; `importance`: the weight of the present
-    example; `offers`: what sources say of their labels (see `OFFERED`; × streams × labels).
+    example; `offers`: what sources say of their labels (see `OFFERED`; × streams × labels); `touched`: which inputs were
+    learnt since when.
     """
 
     full: FullRow
@@ -237,6 +239,7 @@ class WorkSpace(NamedTuple):
     importance: Floats
     offers: Floats
     window: WindowSpace
+    touched: Touched
 
 
 class Model(NamedTuple):
@@ -304,7 +307,8 @@ describe(
         LabelSets: (2, 1, 1, 1, 1),
         Rows: (1, 1, 1),
         FullRow: (0, 1, 1),
-        WorkSpace: (0, 2, 2, 3, 2, 1, 1, 1, 2, 2, 1, 1, 1, 2, 1, 3, 0),
+        Touched: (1, 1, 1, 1, 2),
+        WorkSpace: (0, 2, 2, 3, 2, 1, 1, 1, 2, 2, 1, 1, 1, 2, 1, 3, 0, 0),
         Aims: (0, 0, 0, 0, 0),
         Objective: (0, 0, 0),
         Model: (0, 0, 0, 0, 0, 0, 0, 2, 1, 0),

@@ -90,7 +90,8 @@ class Tracker(TrackerLayout):
         """Return work space."""
         window = self.neighbours.window if self.neighbours else 0
         (streams, labels, _), places = self._streams.examples.shape, self._weights.log.shape[2]
-        return new_scratch(len(room_of(self.bank.numeric)), int(self._first[-1]), streams, labels, places, window)
+        inputs, columns = len(room_of(self.bank.numeric)), int(self._first[-1])
+        return new_scratch(inputs, columns, streams, labels, places, window, len(self._growth.alive))
 
     def table(self) -> Ints:
         """Return where kernels find everything."""

@@ -25,6 +25,7 @@ from marlene.kernels.tracking.state import (
     Weights,
     WorkSpace,
 )
+from marlene.kernels.tracking.touched import LONGEST, UNKNOWN, Touched
 from marlene.learners.marlene._decisions import FIRST_ERROR
 
 if TYPE_CHECKING:
@@ -124,7 +125,9 @@ def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift:
     after.size[after.size > 0] += shift
 
 
-def new_scratch(inputs: int, columns: int, streams: int, labels: int, places: int, window: int) -> WorkSpace:
+def new_scratch(
+    inputs: int, columns: int, streams: int, labels: int, places: int, window: int, slots: int
+) -> WorkSpace:
     """Return work space."""
     return WorkSpace(
         full=no_row(inputs),
@@ -148,6 +151,13 @@ def new_scratch(inputs: int, columns: int, streams: int, labels: int, places: in
             highest=np.zeros(1 + math.isqrt(window), np.float32),
             listed=np.zeros(window, np.int64),
             votes=np.zeros((2, labels)),
+        ),
+        touched=Touched(
+            ring=np.zeros(LONGEST, np.int64),
+            listed=np.zeros(inputs, np.int64),
+            clock=np.array([0, UNKNOWN]),
+            young=np.full(labels, UNKNOWN),
+            frozen=np.full((slots, labels), UNKNOWN),
         ),
     )
 
