@@ -2,7 +2,7 @@
 
 The gain of an input, what its presence adds to the log odds, is kept. A vote adds up one row of gains for every input
 of the example. A gain is computed afresh when the number of examples with the input has grown by a 32nd, the sum over
-absent inputs when the class has grown by an eighth, later if very many inputs were met; in between it is updated to
+absent inputs when the class has grown by an eighth and is not made of rare inputs alone; in between it is updated to
 first order in how often inputs are present. Inputs are not independent, so that plain naive Bayes is too sure of itself: the log odds are divided by the
 square root of the number of inputs.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from marlene.kernels.banks.scales import PRESENCE, is_dense
+from marlene.kernels.banks.scales import PRESENCE, is_dense, list_met
 from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.smooth import log_of
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 REFRESH, AT_LEAST = 0.125, 2.0
 """The sum over absent inputs is computed afresh when the class has grown by this part, and by this many examples."""
-SPREAD = 16.0
-"""And when its examples since then had at least one input for each so many of those met: a sweep over all of them is
-paid for by the inputs that were learnt."""
+TOLERANCE = 0.05
+"""And when the terms of second order since then come to more than this, as the present example suggests. They are small
+if most inputs are rare, however many there are."""
 FRESH = 32
 """A gain is computed afresh when the number of examples with the input has grown by one part in so many, or sooner."""
 SMALLEST_PRODUCT = 1e-200
@@ -165,11 +165,12 @@ def bayes_learn(
     importance: float,
     patience: float,
     work: Floats,
+    listed: Ints,
 ) -> None:
     """Train the classifiers from `first` on a row, each on its class; -1: not at all.
 
     `weights` are those of the classes, `importance` is that of the example, `patience` says how much longer to keep
-    sums over absent inputs. `work` has 3 numbers for each classifier.
+    sums over absent inputs. `work` has 3 numbers for each classifier, `listed` room for a list of all inputs.
     """
     count, stop = len(truth), first + len(truth)
     times, common, due = work[0, :count], work[1, :count], work[2, :count]
@@ -190,9 +191,13 @@ def bayes_learn(
         if any_due:
             _refresh_gains(bank, settings, scales, slot, first, due)
     if _move_absent(bank, settings, first, scales.seen[1], stored, times, common, due, patience):
+        inputs = listed[:0]
         for k in range(count):
             if due[k] != 0.0:
-                _refresh_absent(bank, settings, scales, 1 if times[k] > 0.0 else 0, first + k, stored)
+                y = 1 if times[k] > 0.0 else 0
+                if len(inputs) == 0 and bank.refreshed[y, first + k] > 0.0:
+                    inputs = listed[: list_met(scales.met, listed)]
+                _refresh_absent(bank, settings, scales, y, first + k, stored, inputs)
     _move_base(bank, first, times)
 
 
@@ -267,7 +272,7 @@ def _move_absent(
         inputs, other = inputs1[k], inputs0[k]
         inputs = inputs if is_positive else other
         before, late, least = n - weight, n - refreshed, REFRESH * refreshed
-        is_late = (late >= patience * (least if least > AT_LEAST else AT_LEAST)) & (SPREAD * late * inputs >= met * n)
+        is_late = (late >= patience * (least if least > AT_LEAST else AT_LEAST)) & (common[k] * late > TOLERANCE * n * n)
         is_now = (weight != 0.0) & (is_late | (refreshed == 0.0))
         due[k] = 1.0 if is_now else 0.0
         found += 1 if is_now else 0
@@ -326,24 +331,22 @@ def _shrunk(
 
 
 @subkernel
-def _refresh_absent(bank: Bayes, settings: BayesSettings, scales: Scales, y: int, h: int, stored: int) -> None:
-    """Compute the sum over absent inputs afresh, after an example with so many inputs."""
+def _refresh_absent(
+    bank: Bayes, settings: BayesSettings, scales: Scales, y: int, h: int, stored: int, inputs: Ints
+) -> None:
+    """Compute the sum over absent inputs afresh, from those that were met, after an example that has so many."""
     a, n, total = settings.smoothing, bank.examples[y, h], 0.0
-    product, part, inputs = (
-        1.0,
-        1.0 / (n + a),
-        min(len(scales.met), len(bank.gain)),
-    )  # either may have room to spare
-    present, met = bank.present[:inputs, y, h], scales.met[:inputs]
+    product, part, present = 1.0, 1.0 / (n + a), bank.present[:, y, h]
     if bank.refreshed[y, h] == 0.0:  # the first example of the class: all have had its inputs, and no others
         total = stored * log_of(a * part)
     else:
-        for slot in range(inputs):
-            if met[slot] and present[slot] > 0.0:
-                product *= (n - present[slot] + a) * part
-                if product < SMALLEST_PRODUCT:
-                    total += log_of(product)
-                    product = 1.0
+        for j in range(len(inputs)):
+            count = present[inputs[j]]
+            absent = (n - count + a) * part
+            product *= absent if count > 0.0 else 1.0
+            if product < SMALLEST_PRODUCT:
+                total += log_of(product)
+                product = 1.0
         total += log_of(product)
     bank.absent[y, h] = total + scales.seen[1] * log_of((n + a) / (n + 2.0 * a))
     bank.refreshed[y, h] = n

@@ -91,6 +91,16 @@ def observe_row(scales: Scales, rows: Rows, row: int) -> None:
 
 
 @inlined
+def list_met(met: Bools, listed: Ints) -> int:
+    """List the inputs that were met, in ascending order, and return how many they are."""
+    count = 0
+    for slot in range(len(met)):
+        listed[count] = slot
+        count += 1 if met[slot] else 0
+    return count
+
+
+@inlined
 def is_dense(scales: Scales, i: int) -> bool:
     """Tell whether a numeric input is not zero in more than half of the examples."""
     return bool(2.0 * scales.times[i] > scales.seen[0])

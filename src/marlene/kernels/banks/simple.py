@@ -94,8 +94,8 @@ def bank_train(bank: SimpleBank, rows: Rows, ids: Ints, truth: Ints, weights: In
         lesson, weight = np.full(len(score), -1, np.int8), score
         for k in range(len(ids)):
             lesson[ids[k]], weight[ids[k]] = truth[k], weights[k]
-        work = np.empty((3, len(score)))
-        bayes_learn(bank.bayes, bank.bayes_settings, bank.scales, rows, 0, 0, lesson, weight, 1.0, 1.0, work)
+        work, listed = np.empty((3, len(score))), np.empty(len(bank.scales.met), np.int64)
+        bayes_learn(bank.bayes, bank.bayes_settings, bank.scales, rows, 0, 0, lesson, weight, 1.0, 1.0, work, listed)
         return
     slopes = np.zeros(len(score))
     for k in range(len(ids)):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marlene.kernels.banks.scales import list_met
 from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.inherit import (
@@ -21,7 +22,6 @@ from marlene.kernels.tracking.inherit import (
 from marlene.kernels.tracking.lists import fill, is_pooled, learner_place, place_of
 from marlene.kernels.tracking.search import begin_search
 from marlene.kernels.tracking.state import ALONE, KINDS, NAMESAKE, NOT_YET, OWN_PLACE, SEARCHING, TARGET
-from marlene.kernels.tracking.touched import list_met
 from marlene.kernels.tracking.weights import PROVEN, PROVEN_NAMED, find_leaders, set_floors, trust
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ def _first_weights(model: Model, k: int, q: int, foreign: float, total: float, n
         same = _named_trust(model, s, q)
         if same > 0.0:
             h = state.learner_column(rooms, s, q)
-            inputs = model.scratch.touched.listed[: list_met(model.scratch.touched, rooms, s)]
+            listed = model.scratch.touched.listed
+            inputs = listed[: list_met(rooms.scales.met[s], listed)]
             copy_column(model, k, inputs, state.source_column(rooms, s, streams.same[s, q]), h, np.inf, 1.0)
             log[learner_place(s)] = math.log(NAMED * foreign * same / named)
     find_leaders(weights, rooms, k, q)

@@ -9,13 +9,14 @@ import numpy as np
 
 from marlene.kernels.banks.linear import linear_clear, linear_copy
 from marlene.kernels.banks.naive_bayes import bayes_clear, bayes_copy
+from marlene.kernels.banks.scales import list_met
 from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.decisions.calibration import CURVE, LINE
 from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.lists import first_guest, is_pooled, join, learner_place, offer, place_of
 from marlene.kernels.tracking.state import ABSENT, BAYES, KINDS, LINEAR, NOT_YET, OWN_PLACE, TARGET, YOUNG_PLACE
-from marlene.kernels.tracking.touched import LOGGED, UNKNOWN, keep_up, list_met, list_since
+from marlene.kernels.tracking.touched import LOGGED, UNKNOWN, keep_up, list_since
 from marlene.kernels.tracking.weights import BEHIND, OWN_PRIOR, SHARE, YOUNG_PRIOR, find_leaders, hand_over
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def inherit(model: Model, k: int, q: int, h: int) -> None:
     weights, rooms, streams = model.weights, model.rooms, model.streams
     room = state.room_of(rooms, h)
     heir, touched = state.learner_column(rooms, room, q), model.scratch.touched
-    inputs = touched.listed[: list_met(touched, rooms, room)]
+    inputs = touched.listed[: list_met(rooms.scales.met[room], touched.listed)]
     if room == TARGET and h != state.young_column(rooms, q):
         copy_column(model, k, inputs, h, heir, KEPT_POSITIVES, KEPT_SQUARES)
     else:

@@ -164,7 +164,8 @@ def _train(model: Model, stream: int, room: int, first: int, rows: Rows, row: in
         slopes[q] = importance * slope(kinds.linear_settings, chance[q], truth[q], weights[q]) if truth[q] >= 0 else 0.0
     if kinds.used[BAYES]:
         bank, settings, lesson = kinds.bayes, kinds.bayes_settings, truth[:n_labels]
-        bayes_learn(bank, settings, scales, rows, row, first, lesson, weights, importance, patience, work)
+        listed = model.scratch.touched.listed
+        bayes_learn(bank, settings, scales, rows, row, first, lesson, weights, importance, patience, work, listed)
     if kinds.used[LINEAR]:
         linear_learn(kinds.linear, kinds.linear_settings, scales, model.scratch.full.rows, 0, first, slopes)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from marlene.kernels.banks.scales import list_met
 from marlene.kernels.compile import inlined, subkernel
 
 if TYPE_CHECKING:
@@ -69,21 +70,11 @@ def write_inputs(touched: Touched, rows: Rows) -> None:
 
 
 @subkernel
-def list_met(touched: Touched, rooms: Rooms, room: int) -> int:
-    """List all inputs that a room has met, and return how many."""
-    met, listed, count = rooms.scales.met[room], touched.listed, 0
-    for slot in range(len(met)):
-        listed[count] = slot
-        count += 1 if met[slot] else 0
-    return count
-
-
-@subkernel
 def list_since(touched: Touched, rooms: Rooms, since: int) -> int:
     """List the inputs that the target has learnt since then, or more; some may be listed twice. Return how many."""
     logged = touched.clock[LOGGED]
     if since == UNKNOWN or logged - since > min(LONGEST, rooms.scales.seen[0, 1]):
-        return int(list_met(touched, rooms, 0))
+        return int(list_met(rooms.scales.met[0], touched.listed))
     for place in range(since, logged):
         touched.listed[place - since] = touched.ring[place % LONGEST]
     return int(logged - since)
