@@ -5,7 +5,7 @@ from statistics import fmean
 
 import numpy as np
 
-from marlene.kernels.banks.naive_bayes import AT_LEAST, REFRESH, SMALLEST_VARIANCE
+from marlene.kernels.banks.naive_bayes import AT_LEAST, REFRESH, SMALLEST_VARIANCE, TOLERANCE
 from marlene.kernels.banks.scales import FURTHEST, USUAL
 
 
@@ -138,7 +138,10 @@ class NaiveBayes:
 
     def update_absent(self, y, row, times, patience):
         n, a = self.examples[y], self.smoothing
-        if self.refreshed[y] == 0 or n - self.refreshed[y] >= patience * max(REFRESH * self.refreshed[y], AT_LEAST):
+        late = n - self.refreshed[y]
+        common = sum(self.present[y][slot] - times for slot in row)
+        is_late = late >= patience * max(REFRESH * self.refreshed[y], AT_LEAST)
+        if self.refreshed[y] == 0 or (is_late and common * late > TOLERANCE * n * n):
             self.refreshed[y] = n
             self.absent[y] = sum(math.log(self.lacking(y, slot)) for slot in self.scales.met)
             return

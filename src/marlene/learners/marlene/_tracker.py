@@ -90,8 +90,8 @@ class Tracker(TrackerLayout):
         """Return work space."""
         window = self.neighbours.window if self.neighbours else 0
         (streams, labels, _), places = self._streams.examples.shape, self._weights.log.shape[2]
-        inputs, columns = len(room_of(self.bank.numeric)), int(self._first[-1])
-        return new_scratch(inputs, columns, streams, labels, places, window, len(self._growth.alive))
+        inputs, met, columns = len(room_of(self.bank.numeric)), self._scales.met.shape[1], int(self._first[-1])
+        return new_scratch(inputs, met, columns, streams, labels, places, window, len(self._growth.alive))
 
     def table(self) -> Ints:
         """Return where kernels find everything."""

@@ -126,9 +126,9 @@ def put_weights(before: Weights, after: Weights, moved: Ints, guest: int, shift:
 
 
 def new_scratch(
-    inputs: int, columns: int, streams: int, labels: int, places: int, window: int, slots: int
+    inputs: int, met: int, columns: int, streams: int, labels: int, places: int, window: int, slots: int
 ) -> WorkSpace:
-    """Return work space."""
+    """Return work space; there is room for so many inputs, and for so many that were met."""
     return WorkSpace(
         full=no_row(inputs),
         score=np.zeros((KINDS, columns)),
@@ -154,7 +154,7 @@ def new_scratch(
         ),
         touched=Touched(
             ring=np.zeros(LONGEST, np.int64),
-            listed=np.zeros(inputs, np.int64),
+            listed=np.zeros(met, np.int64),
             clock=np.array([0, UNKNOWN]),
             young=np.full(labels, UNKNOWN),
             frozen=np.full((slots, labels), UNKNOWN),
