@@ -2,9 +2,9 @@
 
 The gain of an input, what its presence adds to the log odds, is kept. A vote adds up one row of gains for every input
 of the example. A gain is computed afresh when the number of examples with the input has grown by a 32nd, the sum over
-absent inputs when the class has grown by an eighth and is not made of rare inputs alone; in between it is updated to
-first order in how often inputs are present. Inputs are not independent, so that plain naive Bayes is too sure of itself: the log odds are divided by the
-square root of the number of inputs.
+absent inputs when the class has grown by an eighth, unless all inputs are rare; in between it is updated to first
+order in how often inputs are present. Inputs are not independent, so that plain naive Bayes is too sure of itself:
+the log odds are divided by the square root of the number of inputs.
 """
 
 from __future__ import annotations
@@ -191,13 +191,7 @@ def bayes_learn(
         if any_due:
             _refresh_gains(bank, settings, scales, slot, first, due)
     if _move_absent(bank, settings, first, scales.seen[1], stored, times, common, due, patience):
-        inputs = listed[:0]
-        for k in range(count):
-            if due[k] != 0.0:
-                y = 1 if times[k] > 0.0 else 0
-                if len(inputs) == 0 and bank.refreshed[y, first + k] > 0.0:
-                    inputs = listed[: list_met(scales.met, listed)]
-                _refresh_absent(bank, settings, scales, y, first + k, stored, inputs)
+        _refresh_those_due(bank, settings, scales, first, times, stored, due, listed)
     _move_base(bank, first, times)
 
 
@@ -272,7 +266,8 @@ def _move_absent(
         inputs, other = inputs1[k], inputs0[k]
         inputs = inputs if is_positive else other
         before, late, least = n - weight, n - refreshed, REFRESH * refreshed
-        is_late = (late >= patience * (least if least > AT_LEAST else AT_LEAST)) & (common[k] * late > TOLERANCE * n * n)
+        least = patience * (least if least > AT_LEAST else AT_LEAST)  # noqa: FURB136 (faster: no check for NaN)
+        is_late = (late >= least) & (common[k] * late > TOLERANCE * n * n)
         is_now = (weight != 0.0) & (is_late | (refreshed == 0.0))
         due[k] = 1.0 if is_now else 0.0
         found += 1 if is_now else 0
@@ -331,6 +326,21 @@ def _shrunk(
 
 
 @subkernel
+def _refresh_those_due(
+    bank: Bayes, settings: BayesSettings, scales: Scales, first: int, times: Floats, stored: int, due: Floats,
+    listed: Ints,
+) -> None:  # fmt: skip
+    """Compute the sums over absent inputs afresh that are due."""
+    inputs = listed[:0]
+    for k in range(len(due)):
+        if due[k] != 0.0:
+            y = 1 if times[k] > 0.0 else 0
+            if len(inputs) == 0 and bank.refreshed[y, first + k] > 0.0:
+                inputs = listed[: list_met(scales.met, listed)]
+            _refresh_absent(bank, settings, scales, y, first + k, stored, inputs)
+
+
+@inlined
 def _refresh_absent(
     bank: Bayes, settings: BayesSettings, scales: Scales, y: int, h: int, stored: int, inputs: Ints
 ) -> None:

@@ -218,8 +218,8 @@ class WorkSpace(NamedTuple):
     `full`: the present example with its zeros. `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and
     ln P(1) as they say it. `said`: what voices say of labels; `scores`: the same blended; `odds`: their log odds;
     `probabilities`: from these; `choice`: for decisions; `work`: for training; `importance`: the weight of the present
-    example; `offers`: what sources say of their labels (see `OFFERED`; × streams × labels); `touched`: which inputs were
-    learnt since when.
+    example; `offers`: what sources say of their labels (see `OFFERED`; × streams × labels); `touched`: which inputs
+    were learnt since when.
     """
 
     full: FullRow
