@@ -221,6 +221,11 @@ class InputBank:
         self._kinds = appended(self._kinds, numbers)
         self._resize()
 
+    def share_inputs(self, other: InputBank) -> None:
+        """Have the features of another bank, which has further ones, as a learner has that trains both."""
+        self._first, self._kinds, self._scales = other._first, other._kinds, other._scales  # noqa: SLF001 (of a base)
+        self._resize()
+
     def widen(self, feature: int, n_values: int) -> None:
         """Let a nominal feature have more values."""
         before, values = int(self._kinds[feature]), int(n_values)
@@ -273,19 +278,25 @@ class InputBank:
         sizes = {}
         for axis, needed in self._in_use().items():
             room = rooms.get(axis, 0)
-            sizes[axis] = room if room >= needed else max(needed, room + room // 2)
+            sizes[axis] = room if room >= needed else max(needed, 2 * room)
         return sizes
 
     def _resize(self) -> None:
         """Let the arrays have room for all inputs and ids, and some more for inputs to come."""
-        needed, capacity = self._in_use(), len(self._alive)
-        parts = ((getattr(self._arrays, name).shape, axes) for name, axes in self.layout.items())
-        if all(shape[-1] == capacity and shape[0] >= (needed.get(axes[0], 0) if axes else 0) for shape, axes in parts):
+        if self._has_room():
             return
-        larger = self._new_arrays(self._rooms(), capacity)
+        larger = self._new_arrays(self._rooms(), len(self._alive))
         for mine, theirs in zip(larger, self._arrays, strict=True):
             mine[tuple(slice(0, length) for length in theirs.shape)] = theirs
         self._arrays = larger
+
+    def _has_room(self) -> bool:
+        needed, capacity = self._in_use(), len(self._alive)
+        for name, axes in self.layout.items():
+            shape = getattr(self._arrays, name).shape
+            if shape[-1] != capacity or (axes and shape[0] < needed.get(axes[0], 0)):
+                return False
+        return True
 
     def _used(self, name: str, extent: int) -> tuple[Any, ...]:
         """Return which part of an array is in use, for classifiers up to `extent`."""

@@ -102,7 +102,11 @@ class Neighbours:
         wanted = min(inputs, MOST_PLACES), labels, widest
         if all(size >= need for size, need in zip(sizes, wanted, strict=True)):
             return False
-        room = (size if size >= need else max(need, size + size // 2) for size, need in zip(sizes, wanted, strict=True))
+        more = sizes[0], sizes[1] // 2, sizes[2] // 2  # room for inputs comes last in memory, and costs nothing unused
+        room = (
+            size if size >= need else max(need, size + further)
+            for size, need, further in zip(sizes, wanted, more, strict=True)
+        )
         larger = no_window(self.window, *room)
         mine: Array
         theirs: Array

@@ -13,13 +13,26 @@ from marlene.kernels.tracking.given import read_given
 from marlene.kernels.tracking.inherit import begin_concept
 from marlene.kernels.tracking.learn import is_any, learn_source, learn_target, test_source, track, vote
 from marlene.kernels.tracking.search import heed_decisions, heed_probabilities, is_any_searching, learn_search
-from marlene.kernels.tracking.state import EVENTS, KINDS, NEIGHBOURS, STALE, TARGET, Model, Task, source_column
+from marlene.kernels.tracking.state import (
+    EVENTS,
+    INPUTS,
+    KINDS,
+    NEIGHBOURS,
+    NO_STEP,
+    STALE,
+    STEP,
+    TARGET,
+    Model,
+    Task,
+    source_column,
+)
 from marlene.kernels.tracking.touched import SEEN, keep_up
 from marlene.kernels.tracking.voices import learn_voices
 from marlene.kernels.tracking.zeros import fits_window
 
 if TYPE_CHECKING:
     from marlene._common.arrays import Floats, Ints, Labels
+    from marlene.kernels.rows import Rows
 
 REFUSED = -1
 """An example that cannot be made a row."""
@@ -28,13 +41,17 @@ REFUSED = -1
 @borrower
 def begin_labels(table: Ints) -> None:
     """Let target labels begin that have not yet."""
-    begin(held(table, Model))
+    model = held(table, Model)
+    begin(model)
+    model.steps[0] += 1
 
 
 @borrower
 def begin_concept_of(table: Ints, q: int) -> None:
     """Let a target label begin a new concept."""
-    begin_concept(held(table, Model), q)
+    model = held(table, Model)
+    begin_concept(model, q)
+    model.steps[0] += 1
 
 
 @borrower
@@ -42,6 +59,31 @@ def settle_cuts(table: Ints) -> None:
     """Choose all cuts of target labels, for an objective that is new."""
     model = held(table, Model)
     settle_labels(model.streams, model.objective, model.scratch.choice)
+    model.steps[0] += 1
+
+
+@subkernel
+def _is_scored(model: Model, rows: Rows, row: int) -> bool:
+    """Tell whether the scores of a row are still there; if not, take note that others will be."""
+    start, n, scored, known = rows.starts[row], rows.starts[row + 1] - rows.starts[row], model.scratch.scored, True
+    if scored[STEP] != model.steps[0] or scored[INPUTS] != n:
+        known = False
+    else:
+        indices, values = model.scratch.full.rows.indices, model.scratch.full.rows.values
+        for j in range(n):
+            known = known and indices[j] == rows.indices[start + j] and values[j] == rows.values[start + j]
+    if not known:
+        scored[STEP] = NO_STEP
+    return known
+
+
+@subkernel
+def _score(model: Model, rows: Rows, row: int) -> None:
+    """Write the score, its log odds and the probability of every target label."""
+    scratch, n_labels = model.scratch, model.streams.labels[TARGET]
+    scores, odds = scratch.scores[:n_labels], scratch.odds[:n_labels]
+    vote(model, rows, row, scores)
+    calibrate_labels(model.streams, TARGET, scores, odds, scratch.probabilities[:n_labels])
 
 
 @subkernel
@@ -62,15 +104,16 @@ def decide_rows(table: Ints, task: Ints, row: int, stop: int, given: int) -> boo
     If `given` is not negative, the task is one example of so many features; tell whether it could be made a row.
     """
     model, work = held(table, Model), held(task, Task)
-    rows, block, streams, n_labels = work.rows, work.block, model.streams, model.streams.labels[TARGET]
+    rows, block, scratch, n_labels = work.rows, work.block, model.scratch, model.streams.labels[TARGET]
     if given >= 0 and not read_given(work.given, given, rows):
         return False
     while row < stop:
-        scores, probabilities, out = block.scores[row, :n_labels], block.probabilities[row], block.predictions[row]
-        vote(model, rows, row, scores)
-        odds = model.scratch.odds[:n_labels]
-        calibrate_labels(streams, TARGET, scores, odds, probabilities)
-        _decide(model, odds, probabilities, out)
+        if not _is_scored(model, rows, row):
+            _score(model, rows, row)
+            scratch.scored[STEP], scratch.scored[INPUTS] = model.steps[0], rows.starts[row + 1] - rows.starts[row]
+        for q in range(n_labels):
+            block.scores[row, q], block.probabilities[row, q] = scratch.scores[q], scratch.probabilities[q]
+        _decide(model, scratch.odds[:n_labels], block.probabilities[row], block.predictions[row])
         row += 1
     return True
 
@@ -80,7 +123,8 @@ def learn_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int) 
     """Predict and learn rows of the target from `row` to `stop`; return the first row that was not learnt.
 
     The kernel stops before a row when there may be no room for its events, or for its inputs among the neighbours. If
-    `given` is not negative, the task is one example of so many features; `REFUSED`: it could not be made a row.
+    `given` is not negative, the task is one example of so many features; `REFUSED`: it could not be made a row. Scores
+    of a row that was just predicted are not made anew.
     """
     model, work = held(table, Model), held(task, Task)
     if given >= 0 and not read_given(work.given, given, work.rows):
@@ -95,15 +139,16 @@ def learn_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int) 
     )
     keep_up(model.scratch.touched, streams.seen[TARGET])
     while row < stop and clock[EVENTS] + KINDS * n_labels <= len(model.events):
+        scored = _is_scored(model, rows, row)
         if model.kinds.voices[NEIGHBOURS] and not fits_window(window, model.scratch.full, model.rooms, rows, row):
             break
         truth = block.truth[row]
         model.scratch.importance[0] = block.weights[row]
         if clock[STALE]:
             begin(model)
-            clock[STALE] = 0
-        vote(model, rows, row, scores)
-        calibrate_labels(streams, TARGET, scores, odds, probabilities)
+            clock[STALE], scored = 0, False
+        if not scored:
+            _score(model, rows, row)
         if len(block.scores) > 0:
             for q in range(n_labels):
                 block.probabilities[row, q] = probabilities[q]
@@ -118,6 +163,7 @@ def learn_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int) 
             learn_target(model, rows, row, truth)
         streams.seen[TARGET] += 1
         model.scratch.touched.clock[SEEN] = streams.seen[TARGET]
+        model.steps[0] += 1
         row += 1
     return row
 
@@ -139,6 +185,7 @@ def learn_source_rows(table: Ints, task: Ints, stream: int, row: int, stop: int)
         if is_any(truth, 0):
             learn_source(model, stream, source_column(model.rooms, stream, 0), rows, row, truth)
         model.streams.seen[stream] += 1
+        model.steps[0] += 1
         row += 1
     model.streams.learnt[stream] = True
     model.clock[STALE] = 1

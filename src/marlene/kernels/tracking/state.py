@@ -53,6 +53,9 @@ OFFERED, LOG_NEGATIVE, LOG_POSITIVE, DECIDED, OFFERS = range(5)
 """What a source says of a label: its probability, logarithms of those of both classes, and whether it predicts it."""
 SILENT_YOUNG, SILENT_GUEST = range(2)
 """Places of `Weights.silent`."""
+STEP, INPUTS, MARKS = range(3)
+"""Places of `WorkSpace.scored`: the step at which the present scores were made, and how many inputs the example has."""
+NO_STEP = -1
 NOT_YET, ALONE, NAMESAKE, SEARCHING = range(4)
 """How a label began: not yet; without help; with a source's label of the same name; among labels of other names."""
 
@@ -218,8 +221,8 @@ class WorkSpace(NamedTuple):
     `full`: the present example with its zeros. `scouts`, see `lists`. `guests`: the floors of guests, and ln P(0) and
     ln P(1) as they say it. `said`: what voices say of labels; `scores`: the same blended; `odds`: their log odds;
     `probabilities`: from these; `choice`: for decisions; `work`: for training; `importance`: the weight of the present
-    example; `offers`: what sources say of their labels (see `OFFERED`; × streams × labels); `touched`: which inputs
-    were learnt since when.
+    example; `offers`: what sources say of their labels (see `OFFERED`; × streams × labels); `scored`: of which example,
+    and when, the scores here were made; `touched`: which inputs were learnt since when.
     """
 
     full: FullRow
@@ -238,6 +241,7 @@ class WorkSpace(NamedTuple):
     guests: Floats
     importance: Floats
     offers: Floats
+    scored: Ints
     window: WindowSpace
     touched: Touched
 
@@ -246,7 +250,8 @@ class Model(NamedTuple):
     """Everything a tracker is.
 
     `sets`: which labels of the target occur together. `events`: who inherited when from which column, until the caller
-    reads them. Kernels get it, with the objective, as a table (see `held`).
+    reads them. `steps`: how often kernels changed something; not saved. Kernels get it, with the objective, as a table
+    (see `held`).
     """
 
     kinds: Kinds
@@ -258,6 +263,7 @@ class Model(NamedTuple):
     scratch: WorkSpace
     events: Ints
     clock: Ints
+    steps: Ints
     objective: Objective
 
 
@@ -308,10 +314,10 @@ describe(
         Rows: (1, 1, 1),
         FullRow: (0, 1, 1),
         Touched: (1, 1, 1, 1, 2),
-        WorkSpace: (0, 2, 2, 3, 2, 1, 1, 1, 2, 2, 1, 1, 1, 2, 1, 3, 0, 0),
+        WorkSpace: (0, 2, 2, 3, 2, 1, 1, 1, 2, 2, 1, 1, 1, 2, 1, 3, 1, 0, 0),
         Aims: (0, 0, 0, 0, 0),
         Objective: (0, 0, 0),
-        Model: (0, 0, 0, 0, 0, 0, 0, 2, 1, 0),
+        Model: (0, 0, 0, 0, 0, 0, 0, 2, 1, 1, 0),
         Block: (2, 1, 2, 2, 2),
         Given: (1, 1, 1, 1),
         Task: (0, 0, 0),

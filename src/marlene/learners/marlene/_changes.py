@@ -8,7 +8,7 @@ added is forgotten.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from marlene.learners.input._features import PLAIN
 from marlene.learners.marlene._desk import RowDesk
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from marlene._common.arrays import Ints
     from marlene.kernels.rows import Rows
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from marlene.learners.input._features import FeatureSpace
     from marlene.learners.input._known import Mark
     from marlene.learners.marlene._tracker import Tracker
+
+
+Result = TypeVar("Result")
 
 
 class Pending(NamedTuple):
@@ -45,12 +48,27 @@ class Changes:
         self._tracker = tracker
         self._pending: Pending | None = None
         self._desks: list[RowDesk] = []
+        self._version = object()
 
     def settled(self) -> Tracker:
-        """Return the tracker as it is before or after an example, never in between."""
+        """Return the tracker as it is before or after an example, never in between.
+
+        Whoever asks may change it, so desks are looked at anew.
+        """
+        self._version = object()
+        return self._whole()
+
+    def _whole(self) -> Tracker:
         if self._pending is not None:
             self._settle(self._pending)
         return self._tracker
+
+    def change(self, make: Callable[[Tracker], Result]) -> Result:
+        """Return what a change of the tracker returns; desks are looked at anew, even if a handler used one meanwhile."""
+        try:
+            return make(self.settled())
+        finally:
+            self._version = object()
 
     def _settle(self, pending: Pending) -> None:
         """End a change, in a way that may be interrupted and repeated."""
@@ -101,18 +119,37 @@ class Changes:
     def learn(self, stream: str | None, rows: Rows, block: Block) -> None:
         """Learn rows, with what was admitted for them."""
         block, start = block._replace(truth=np.ascontiguousarray(block.truth)), 0
-        while True:
-            if self._pending is not None:
-                tracker = self._pending.tracker
-            else:
-                tracker = self._fork(stream) if self._tracker.values.is_open else self._tracker
-            start = tracker.learn(stream, rows, block, start)
-            self.finish()
-            if start >= len(block.truth):
-                return
+        try:
+            while start == 0 or start < len(block.truth):
+                if self._pending is not None:
+                    tracker = self._pending.tracker
+                else:
+                    tracker = self._fork(stream) if self._tracker.values.is_open else self._tracker
+                start = tracker.learn(stream, rows, block, start)
+                self.finish()
+        finally:
+            self._version = object()
 
-    def _desk(self, tracker: Tracker, width: int) -> RowDesk:
-        """Return room for an example; `_desks` gets it back, so that other threads do not use it meanwhile."""
+    def _desk(self, width: int) -> RowDesk | None:
+        """Return room for an example of so many features; None if examples cannot be read there.
+
+        `_desks` gets it back, so that nobody else uses it meanwhile. One that was looked at since anything but numbers
+        changed is good.
+        """
+        if self._desks and self._pending is None:
+            version, desk = self._version, self._desks.pop()
+            if desk.version is version and width <= desk.width:
+                return desk
+            self._desks.append(desk)
+        version = self._version = object()
+        tracker = self._whole()
+        if not (self.space.reads_plainly() and tracker.labels[0]):
+            return None
+        desk = self._fitting_desk(tracker, width)
+        desk.version, desk.can_decide = version, tracker.is_ready()
+        return desk
+
+    def _fitting_desk(self, tracker: Tracker, width: int) -> RowDesk:
         kinds = self.space.numbers()
         while self._desks:
             try:
@@ -125,25 +162,25 @@ class Changes:
 
     def decided_plainly(self, x: Mapping[Hashable, Any], what: str) -> dict[Hashable, Any] | None:
         """Return scores, probabilities or predictions of an example of plain numbers; None if it is no such example."""
-        tracker, column = self.settled(), self.space.column
-        if not (tracker.is_ready() and self.space.reads_plainly()):
+        desk = self._desk(len(x))
+        if desk is None:
             return None
-        desk = self._desk(tracker, len(x))
-        count = desk.put(x, column)
-        if count < 0:
-            count = desk.put({name: value for name, value in x.items() if name in column}, column)
         found = None
-        if count >= 0 and desk.decide(count):
-            found = dict(zip(desk.labels, getattr(desk, what)[0].tolist(), strict=True))
+        if desk.can_decide:
+            column = self.space.column
+            count = desk.put(x, column)
+            if count < 0:
+                count = desk.put({name: value for name, value in x.items() if name in column}, column)
+            if count >= 0 and desk.decide(count):
+                found = dict(zip(desk.labels, getattr(desk, what).tolist(), strict=True))
         self._desks.append(desk)
         return found
 
     def learnt_plainly(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], weight: float) -> RowDesk | None:
         """Learn an example of plain numbers and of the known labels; return its desk, None if it was not learnt."""
-        tracker = self.settled()
-        if not (self.space.reads_plainly() and tracker.labels[0]):
+        desk = self._desk(len(x))
+        if desk is None:
             return None
-        desk = self._desk(tracker, len(x))
         if not desk.put_truth(y, weight):
             self._desks.append(desk)
             return None
@@ -162,7 +199,8 @@ class Changes:
             return None
         fork = self.admit(None, additions, ())
         fork.make_room(len(x))
-        desk = self._desk(fork, len(x))
+        desk = self._fitting_desk(fork, len(x))
+        desk.version = None
         if desk.put_truth(y, weight) and desk.learn(desk.put(x, self.space.column)) == 1:
             self.finish()
             self._desks.append(desk)

@@ -22,6 +22,8 @@ NOTHING_WANTED = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0), np.int8)
 class RowDesk(PlainDesk):
     """One example of plain numbers and its labels, at work in a tracker; for one thread at a time.
 
+    `version`: when it was found to be good, see `Changes`; `can_decide`: whether it could predict then.
+
     Parameters
     ----------
     tracker
@@ -34,18 +36,18 @@ class RowDesk(PlainDesk):
 
     def __init__(self, tracker: Tracker, kinds: Ints, width: int) -> None:
         super().__init__(tracker.labels[0], kinds, tracker.bank.first_inputs, width)
-        n_labels = len(self.labels)
-        self.model = tracker.model()
-        self.scores, self.probabilities = np.zeros((1, n_labels)), np.zeros((1, n_labels))
-        self.predictions = np.zeros((1, n_labels), np.bool_)
+        shape = 1, len(self.labels)
+        found = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int8)
+        self.scores, self.probabilities, self.predictions = found[0][0], found[1][0], found[2][0].view(np.bool_)
+        self.model, self._table = tracker.model(), tracker.table()
         rows, given = self._rows, self._given
-        found = self.scores, self.probabilities, self.predictions.view(np.int8)
         self._held = (
-            self.model._replace(scratch=tracker.scratch()),
             Task(rows, Block(self.truth, self.weight, *found), given),
             Task(rows, Block(self.truth, self.weight, *NOTHING_WANTED), given),
         )
-        self._table, self._asked, self._learnt = map(table_of, self._held)
+        self._asked, self._learnt = map(table_of, self._held)
+        self.version: object = None
+        self.can_decide = False
 
     def fits(self, tracker: Tracker, kinds: Ints, width: int) -> bool:
         """Tell whether everything is still where it was, and an example of so many features has room."""

@@ -220,7 +220,7 @@ class Marlene(SavedLearner):
         labels, truth = labels_of_block(known, Y, self.absent)
         if not additions and labels == known and self._space.reads_plainly() and len(truth) == len(rows.starts) - 1:
             self._never_false.see(None, labels, truth[: max(0, len(truth) - delay)])
-            block = self._tracker.learn_late(rows, truth, delay)
+            block = self._changes.change(lambda tracker: tracker.learn_late(rows, truth, delay))
             return block.probabilities[delay:], block.predictions[delay:]
         probabilities, predictions = np.full(truth.shape, 0.5), np.zeros(truth.shape, np.int8)
         for row in range(delay, len(truth)):
@@ -232,7 +232,7 @@ class Marlene(SavedLearner):
 
     def set_objective(self, objective: str | Mapping[str, float]) -> None:
         """Make predictions that are good at something else from now on; scores and probabilities stay."""
-        self._tracker.set_objective(make_objective(objective))
+        self._changes.change(lambda tracker: tracker.set_objective(make_objective(objective)))
         self.objective = objective
 
     def thresholds(self) -> dict[Hashable, float]:
@@ -255,8 +255,7 @@ class Marlene(SavedLearner):
             if label not in known:
                 raise MarleneError(f"there is no label {label!r} in {'the target' if stream is None else repr(stream)}")
         if stream is None:
-            for label in labels:
-                self._tracker.signal(known[label])
+            self._changes.change(lambda tracker: [tracker.signal(known[label]) for label in labels])
 
     def _known_labels(self, stream: str | None) -> dict[Hashable, int]:
         if stream not in self._tracker.names:

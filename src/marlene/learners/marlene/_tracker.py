@@ -63,8 +63,8 @@ class Tracker(TrackerLayout):
                 np.append(used, self.neighbours is not None),
             )
             rooms, scratch = Rooms(numeric, scales, first, self._block), self.scratch()
-            self._model = Model(kinds, rooms, streams, weights, growth, sets, scratch, events, clock, goal)
-            self._table, self._sources = table_of(self._model), sources
+            self._model = Model(kinds, rooms, streams, weights, growth, sets, scratch, events, clock, self._steps, goal)
+            self._table, self._sources = None, sources
         return self._model
 
     def _parts_in_use(self) -> tuple[Any, ...]:
@@ -95,7 +95,9 @@ class Tracker(TrackerLayout):
 
     def table(self) -> Ints:
         """Return where kernels find everything."""
-        self.model()
+        model = self.model()
+        if self._table is None:
+            self._table = table_of(model)
         return self._table
 
     def learn(self, stream: str | None, rows: Rows, block: Block, start: int) -> int:
@@ -206,10 +208,10 @@ class Tracker(TrackerLayout):
 
     def signal(self, label: int) -> None:
         """Take note that a target label begins a new concept: all candidates get their prior weights again."""
-        begin_concept_of(self.table(), label)
-        self._begun = None
         if self.neighbours:
             self.neighbours.forget_label(label)
+        begin_concept_of(self.table(), label)
+        self._begun = None
         self.events.append(Event(int(self._streams.seen[0]), label, -1, None))
 
     def leaders(self, label: int) -> list[tuple[int, int, float]]:

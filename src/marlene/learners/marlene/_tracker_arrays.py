@@ -15,6 +15,8 @@ from marlene.kernels.tracking.state import (
     ABSENT,
     KINDS,
     LEADERS,
+    MARKS,
+    NO_STEP,
     OFFERS,
     RECORDS,
     SCOUTS,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 def with_slack(needed: int, room: int) -> int:
     """Return room for so many inputs, with some to spare if there was too little."""
-    return room if room >= needed else max(needed, room + room // 2)
+    return room if room >= needed else max(needed, 2 * room)
 
 
 def grown(before: int, needed: int) -> int:
@@ -146,6 +148,7 @@ def new_scratch(
         guests=np.zeros((3, places)),
         importance=np.ones(1),
         offers=np.zeros((OFFERS, streams, labels)),
+        scored=np.full(MARKS, NO_STEP),
         window=WindowSpace(
             similar=np.zeros(window, np.float32),
             highest=np.zeros(1 + math.isqrt(window), np.float32),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from marlene.kernels.decisions.decide import Objective
     from marlene.kernels.tracking.state import Model
 
+Part = TypeVar("Part")
 SLOTS = 4
 """How many snapshots of each label are kept."""
 CANDIDATES = 256
@@ -75,6 +75,13 @@ class Clock(NamedTuple):
     """See `Model.clock`."""
 
     clock: Ints
+
+
+def _twin(part: Part) -> Part:
+    """Return another object with the same attributes (`copy.copy` asks a lot of questions first)."""
+    other = object.__new__(type(part))
+    other.__dict__.update(part.__dict__)
+    return other
 
 
 class TrackerLayout:
@@ -122,8 +129,9 @@ class TrackerLayout:
         self._events = np.zeros((LEAST_EVENTS, EVENT_WIDTH), np.int64)
         self._log = Log(deque(maxlen=MOST_EVENTS), np.zeros(layout.CLOCKS, np.int64))
         self._model: Model | None = None
+        self._steps = np.zeros(1, np.int64)
         self._begun: tuple[Model, tuple[int, ...], Model] | None = None
-        self._table: Ints = NOTHING
+        self._table: Ints | None = None
         self._sources: tuple[Any, ...] = ()
         self.values = CommonValues()
 
@@ -153,10 +161,10 @@ class TrackerLayout:
         As long as it has learnt nothing, this one stays as it is: what is added takes new arrays, or room that this one
         does not use.
         """
-        other = copy.copy(self)
-        other.banks = [copy.copy(bank) for bank in self.banks]
-        other.neighbours = copy.copy(self.neighbours)
-        other.values = copy.copy(self.values)
+        other = _twin(self)
+        other.banks = [_twin(bank) for bank in self.banks]
+        other.neighbours = self.neighbours and _twin(self.neighbours)
+        other.values = _twin(self.values)
         return other
 
     @property
@@ -170,11 +178,15 @@ class TrackerLayout:
             return
         known = self.bank.kinds
         before = self.bank.inputs_of(known) if widened else NOTHING
-        for bank in self.banks:
-            for column, n_values in widened.items():
+        first, *others = self.banks
+        for column, n_values in widened.items():
+            first.widen(column, n_values)
+            for bank in others:
                 bank.widen(column, n_values)
-            if kinds:
-                bank.add_features(list(kinds))
+        if kinds:
+            first.add_features(kinds)
+            for bank in others:
+                bank.share_inputs(first)
         self.values.arrange(self.bank.kinds)
         if widened:
             self._make_scales(before, self.bank.inputs_of(known))
