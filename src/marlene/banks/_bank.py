@@ -164,9 +164,14 @@ class InputBank:
         """Have copies of all arrays."""
         self._arrays = type(self._arrays)(*(array.copy() for array in self._arrays))
 
-    def clear_room(self) -> None:
-        """Clear the room for further inputs, which a copy may have used."""
-        room_of(self._scales.numeric)[self.n_inputs :] = PRESENCE
+    def clear_room(self, inputs: int | None = None) -> None:
+        """Clear the room for further inputs, which a copy may have used: behind so many, or all that are known."""
+        room_of(self._scales.numeric)[self.n_inputs if inputs is None else inputs :] = PRESENCE
+
+    def room(self, axis: str) -> float:
+        """Return how many inputs, or numeric ones, the arrays have room for."""
+        arrays = (getattr(self._arrays, name) for name, axes in self.layout.items() if axes[:1] == (axis,))
+        return min(map(len, arrays), default=np.inf)
 
     def arrange(self, old: Ints, new: Ints, count: int) -> None:
         """Have `count` classifiers, all alive: those numbered `old` become number `new`, others are empty."""
@@ -223,7 +228,7 @@ class InputBank:
 
     def share_inputs(self, other: InputBank) -> None:
         """Have the features of another bank, which has further ones, as a learner has that trains both."""
-        self._first, self._kinds, self._scales = other._first, other._kinds, other._scales  # noqa: SLF001 (of a base)
+        self._first, self._kinds, self._scales = other._first, other._kinds, other._scales
         self._resize()
 
     def widen(self, feature: int, n_values: int) -> None:

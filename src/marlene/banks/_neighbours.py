@@ -115,6 +115,10 @@ class Neighbours:
         self._arrays = larger
         return True
 
+    def room(self) -> float:
+        """Return how many inputs there is room for."""
+        return np.inf if len(self._arrays.table) >= MOST_PLACES else len(self._arrays.table)
+
     def take_copies(self) -> None:
         """Have copies of all arrays."""
         self._arrays = Window(**{name: array.copy() for name, array in self._arrays._asdict().items()})

@@ -85,7 +85,7 @@ class Whole(Undivided):
         self._within = learner._unfinished  # noqa: SLF001 (a part of learners)
         if not self._within:
             super().__enter__()
-            learner._unfinished = True  # noqa: SLF001
+            learner._unfinished = not learner._settles  # noqa: SLF001
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         if not self._within:

@@ -97,6 +97,17 @@ def _decide(model: Model, odds: Floats, probabilities: Floats, out: Labels) -> N
         heed_decisions(model, out)
 
 
+@subkernel
+def _begin_and_score(model: Model, rows: Rows, row: int, scored: bool) -> None:
+    """Let labels begin that have not yet; then write scores, unless they are there and nothing has begun."""
+    if model.clock[STALE]:
+        begin(model)
+        model.clock[STALE] = 0
+        _score(model, rows, row)
+    elif not scored:
+        _score(model, rows, row)
+
+
 @borrower
 def decide_rows(table: Ints, task: Ints, row: int, stop: int, given: int) -> bool:
     """Write the score, the probability and the prediction of every target label for rows from `row` to `stop`.
@@ -144,11 +155,7 @@ def learn_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int) 
             break
         truth = block.truth[row]
         model.scratch.importance[0] = block.weights[row]
-        if clock[STALE]:
-            begin(model)
-            clock[STALE], scored = 0, False
-        if not scored:
-            _score(model, rows, row)
+        _begin_and_score(model, rows, row, scored)
         if len(block.scores) > 0:
             for q in range(n_labels):
                 block.probabilities[row, q] = probabilities[q]

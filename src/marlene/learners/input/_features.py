@@ -52,18 +52,23 @@ class FeatureSpace(KnownFeatures):
         examples = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         return self.rows_of_dicts(examples, learning, room)
 
-    def plain_additions(self, example: Mapping[Hashable, Any]) -> Additions | None:
-        """Return what is new in an example of plain numbers; None if one of the new ones is missing."""
-        additions = Additions(learning=True)
+    def new_kinds(self, example: Mapping[Hashable, Any]) -> dict[Hashable, str] | None:
+        """Return the kinds of new features in an example of plain numbers; None if one is missing, or nominal."""
+        known, kinds = self.column, {}
         for name, value in example.items():
-            if name not in self.column:
+            if name not in known:
                 if value != value:  # noqa: PLR0124 (NaN)
                     return None
-                additions.column[name] = len(self) + len(additions.column)
-                additions.kinds.append(
-                    self._wanted_kind(name, "binary" if value is True or value is False else "numeric")
-                )
-        return None if "nominal" in additions.kinds else additions
+                kinds[name] = self._wanted_kind(name, "binary" if value is True or value is False else "numeric")
+        return None if "nominal" in kinds.values() else kinds
+
+    def plain_additions(self, example: Mapping[Hashable, Any]) -> Additions | None:
+        """Return what is new in an example of plain numbers; None if one of the new ones is missing."""
+        kinds = self.new_kinds(example)
+        if kinds is None:
+            return None
+        columns = {name: len(self) + place for place, name in enumerate(kinds)}
+        return Additions(learning=True, column=columns, kinds=[*kinds.values()])
 
     def rows_of_dicts(
         self, examples: Sequence[Mapping[Hashable, Any]], learning: bool, room: int | None = None

@@ -169,7 +169,7 @@ class KnownFeatures:
         while len(self.column) > mark.features:
             for encoder in self._encoders.values():
                 encoder.unnote(next(reversed(self.column)))
-            self.column.popitem()
+            self.forget_names(len(self.column) - 1)
         del self.kinds[mark.features :], self.codes[mark.features :]
         for column, length in reversed(mark.before):
             while column < len(self.codes) and len(self.codes[column]) > length:
@@ -181,6 +181,18 @@ class KnownFeatures:
         self._taken, self._widened = mark.taken, set(mark.widened)
         self._used = self._used[: mark.features]
         self._has_nominal = "nominal" in self.kinds
+
+    def complete(self, kinds: Sequence[str]) -> None:
+        """Take note of the kinds of the last features, whose names are known; may be interrupted and repeated."""
+        known = len(self.column) - len(kinds)
+        self.kinds[known:] = kinds
+        self.codes[known:] = [{} for _ in kinds]
+        self._taken = len(self.kinds)
+
+    def forget_names(self, features: int) -> None:
+        """Keep the names of so many features; may be interrupted and repeated."""
+        while len(self.column) > features:
+            self.column.popitem()
 
     def columns_of(self, name: Hashable) -> list[int]:
         """Return the columns of a feature; those of all known words if it is a text."""
@@ -323,6 +335,10 @@ class KnownFeatures:
     def numbers(self) -> Ints:
         """Return the kinds of all features as numbers, for kernels that read one example."""
         return self._kind_numbers()
+
+    def numbers_of(self, kinds: Mapping[Hashable, str]) -> list[int]:
+        """Return the kinds of features as numbers, given their kinds by name."""
+        return [self._as_number(name, kind) for name, kind in kinds.items()]
 
     def reads_plainly(self) -> bool:
         """Tell whether an example of plain numbers is a row as it is: no feature is nominal, text or a date."""

@@ -3,7 +3,8 @@
 An exception may be raised anywhere in Python code, by the handler of a signal, say. So an example that changes nothing
 but numbers is learnt by one call of a kernel. One that brings new features or labels is learnt by a *fork* of the
 tracker. Whether the kernel has counted the example decides whether the fork takes the tracker's place, or what was
-added is forgotten.
+added is forgotten. New features of plain numbers for which there is room need no fork: their names and their places in
+the room are all that a kernel needs. Space and tracker are told of them *late*, of many at once, when somebody asks.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
+MOST_LATE = 64
+"""Of how many features space and tracker are told late, at most."""
 
 
 class Pending(NamedTuple):
@@ -40,13 +43,22 @@ class Pending(NamedTuple):
     done: bool = False
 
 
+class Fresh(NamedTuple):
+    """An example with new features under way: how many features, late ones and examples there were before."""
+
+    features: int
+    late: int
+    seen: int
+
+
 class Changes:
     """A tracker and its features."""
 
     def __init__(self, space: FeatureSpace, tracker: Tracker) -> None:
         self.space = space
         self._tracker = tracker
-        self._pending: Pending | None = None
+        self._pending: Pending | Fresh | None = None
+        self._late: list[str] = []
         self._desks: list[RowDesk] = []
         self._version = object()
 
@@ -61,17 +73,36 @@ class Changes:
     def _whole(self) -> Tracker:
         if self._pending is not None:
             self._settle(self._pending)
+        if self._late:
+            self._tell_late()
         return self._tracker
 
+    def _tell_late(self) -> None:
+        """Tell space and tracker of late features, in a way that may be interrupted and repeated."""
+        self.space.complete(self._late)
+        lacking = self.space.forest_kinds(len(self._tracker.bank.kinds))
+        if lacking:
+            fork = self._tracker.fork()
+            fork.add_features({}, lacking)
+            self._tracker = fork
+        self._late = []
+
     def change(self, make: Callable[[Tracker], Result]) -> Result:
-        """Return what a change of the tracker returns; desks are looked at anew, even if a handler used one meanwhile."""
+        """Return what a change of the tracker returns; desks are looked at anew, even those used meanwhile."""
         try:
             return make(self.settled())
         finally:
             self._version = object()
 
-    def _settle(self, pending: Pending) -> None:
+    def _settle(self, pending: Pending | Fresh) -> None:
         """End a change, in a way that may be interrupted and repeated."""
+        if isinstance(pending, Fresh):
+            if self._tracker.seen(0) == pending.seen:
+                self.space.forget_names(pending.features)
+                del self._late[pending.late :]
+                self._tracker.bank.clear_room(pending.features)
+            self._pending = None
+            return
         if pending.done or pending.tracker.seen(pending.number) != pending.seen:
             self._tracker = pending.tracker
         else:
@@ -83,7 +114,7 @@ class Changes:
 
     def finish(self) -> None:
         """Let a change be done."""
-        if self._pending is not None:
+        if isinstance(self._pending, Pending):
             self._pending = self._pending._replace(done=True)
             self._settle(self._pending)
 
@@ -121,7 +152,7 @@ class Changes:
         block, start = block._replace(truth=np.ascontiguousarray(block.truth)), 0
         try:
             while start == 0 or start < len(block.truth):
-                if self._pending is not None:
+                if isinstance(self._pending, Pending):
                     tracker = self._pending.tracker
                 else:
                     tracker = self._fork(stream) if self._tracker.values.is_open else self._tracker
@@ -185,15 +216,35 @@ class Changes:
             self._desks.append(desk)
             return None
         count = desk.put(x, self.space.column)
-        learnt = count >= 0 and desk.learn(count) == 1
+        learnt = desk.learn(count) == 1 if count >= 0 else self._learnt_with_new_features(desk, x)
         self._desks.append(desk)
-        if count < 0:
-            return self._learnt_with_new_features(x, y, weight)
-        return desk if learnt else None
+        if learnt:
+            return desk
+        return self._learnt_by_fork(x, y, weight) if count < 0 else None
 
-    def _learnt_with_new_features(
-        self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], weight: float
-    ) -> RowDesk | None:
+    def _learnt_with_new_features(self, desk: RowDesk, x: Mapping[Hashable, Any]) -> bool:
+        """Learn an example of plain numbers, some of them new features, if there is room for these."""
+        column, late = self.space.column, self._late
+        new = self.space.new_kinds(x) if PLAIN.issuperset(map(type, x.values())) else None
+        if not new or len(late) + len(new) > MOST_LATE:
+            return False
+        known = len(column)
+        numbers = self._tracker.bank.n_numbers + late.count("numeric")
+        if not desk.has_room(known + len(new), numbers + len(new)):
+            return False
+        self._pending = fresh = Fresh(known, len(late), self._tracker.seen(0))
+        desk.note(known, self.space.numbers_of(new), numbers)
+        column.update(zip(new, range(known, known + len(new)), strict=True))
+        late.extend(new.values())
+        count = desk.put(x, column)
+        if count >= 0 and self._pending is fresh and desk.learn(count) == 1:
+            self._pending = None
+            return True
+        self._settle(fresh)
+        return False
+
+    def _learnt_by_fork(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], weight: float) -> RowDesk | None:
+        self.settled()
         additions = self.space.plain_additions(x) if PLAIN.issuperset(map(type, x.values())) else None
         if not additions:
             return None

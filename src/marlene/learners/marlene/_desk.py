@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.arrays import room_of
+from marlene.kernels.banks.scales import PRESENCE
 from marlene.kernels.held import table_of
 from marlene.kernels.tracking.calls import decide_rows, learn_target_rows
+from marlene.kernels.tracking.given import NUMERIC
 from marlene.kernels.tracking.state import Block, Task
 from marlene.learners.marlene._plain import PlainDesk
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from marlene._common.arrays import Ints
     from marlene.learners.marlene._tracker import Tracker
 
@@ -46,6 +50,7 @@ class RowDesk(PlainDesk):
             Task(rows, Block(self.truth, self.weight, *NOTHING_WANTED), given),
         )
         self._asked, self._learnt = map(table_of, self._held)
+        self._room = tracker.room_for_inputs(), tracker.room_for_numbers()
         self.version: object = None
         self.can_decide = False
 
@@ -57,6 +62,18 @@ class RowDesk(PlainDesk):
             and self._kinds is room_of(kinds)
             and self._first is room_of(tracker.bank.first_inputs)
         )
+
+    def has_room(self, features: int, numbers: int) -> bool:
+        """Tell whether kernels may meet so many features, each of them one input, and numbers among them."""
+        return features <= min(self._room[0], len(self._kinds), len(self._first)) and numbers <= self._room[1]
+
+    def note(self, features: int, kinds: Sequence[int], numbers: int) -> None:
+        """Write down the kinds of new features, where so many are known, and so many numbers."""
+        numeric = self.model.rooms.numeric
+        for column, kind in enumerate(kinds, features):
+            self._kinds[column], self._first[column] = kind, column
+            numeric[column] = numbers if kind == NUMERIC else PRESENCE
+            numbers += kind == NUMERIC
 
     def decide(self, count: int) -> bool:
         """Write scores, probabilities and predictions; tell whether the example could be read."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from marlene._common.arrays import room_of
 from marlene._common.states import require
+from marlene.banks._bank import INPUT, NUMBER
 from marlene.kernels.banks.scales import PRESENCE
 from marlene.kernels.tracking import state as layout
 from marlene.kernels.tracking.state import EVENT_WIDTH, KINDS, OWN_PLACE, YOUNG_PLACE, RoomScales
@@ -202,6 +204,17 @@ class TrackerLayout:
             self._scales = larger
         if self.neighbours:
             self.neighbours.fit(inputs=self.bank.n_inputs)
+
+    def room_for_inputs(self) -> int:
+        """Return how many inputs arrays have room for."""
+        rooms = [len(room_of(self.bank.numeric)), self._scales.met.shape[1], *(bank.room(INPUT) for bank in self.banks)]
+        if self.neighbours:
+            rooms.append(self.neighbours.room())
+        return min(rooms)
+
+    def room_for_numbers(self) -> int:
+        """Return how many numeric inputs arrays have room for."""
+        return min([self._scales.mean.shape[1], *(bank.room(NUMBER) for bank in self.banks)])
 
     def _sizes(self) -> tuple[int, int]:
         """Return how many inputs, and numbers among them, there is to be room for."""
