@@ -109,6 +109,10 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
         """Learn an example the short way, if there is one; tell whether it was learnt."""
         return False
 
+    def _learnt_row_plainly(self, X: Any, Y: Any, w: Any, stream: str | None) -> bool:  # noqa: ANN401, ARG002
+        """Learn a matrix of one row the short way, if there is one; tell whether it was learnt."""
+        return False
+
     def _decided_plainly(self, x: Any, what: str) -> dict[Hashable, Any] | None:  # noqa: ANN401, ARG002
         """Return probabilities or predictions of an example the short way; None if there is none."""
         return None
@@ -233,7 +237,9 @@ class BlockLearner(OneAtATime, base.MultiLabelClassifier):
         stream
             Name of the source stream. Default: the target.
         """
-        self._in_parts(X, Y, w, stream, lambda *part: self._learn_weighted(stream, *part))
+        self._refuse_unfinished()
+        if not self._learnt_row_plainly(X, Y, w, stream):
+            self._in_parts(X, Y, w, stream, lambda *part: self._learn_weighted(stream, *part))
 
     def test_then_train(self, X: Any, Y: Any) -> Floats:  # noqa: ANN401
         """Predict, then learn, one example of the target after the other; return P(label) before learning."""

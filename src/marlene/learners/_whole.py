@@ -40,11 +40,10 @@ class Undivided:
         if threading.current_thread() is not threading.main_thread():
             return  # Python calls handlers in the main thread only
         try:
-            for number in WAITING:
-                handler = _signal.getsignal(number)
-                if callable(handler):
-                    self._handlers.append((number, handler))
-                    _signal.signal(number, self._wait)
+            known = [(number, handler) for number in WAITING if callable(handler := _signal.getsignal(number))]
+            for number, handler in known:
+                self._handlers.append((number, handler))
+                _signal.signal(number, self._wait)
         except BaseException:  # what came before is handled before anything is changed
             self._restore()
             raise

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Floats, Ints
 
 sp: Any = Later("scipy.sparse")
+REAL = "fbiu"
+"""Kinds of dtypes whose values are numbers."""
 
 
 def arranged(rows: Rows, layout: Ints) -> Rows:
@@ -47,6 +49,19 @@ def rows_of_matrix(X: Any) -> tuple[Rows, int]:  # noqa: ANN401 (array-like)
     starts = np.zeros(len(dense) + 1, np.int64)
     np.cumsum(np.count_nonzero(stored, axis=1), out=starts[1:])
     return Rows(starts, stored.nonzero()[1], dense[stored]), dense.shape[1]
+
+
+def single_row(X: Any) -> tuple[Ints, Floats, int] | None:  # noqa: ANN401 (array-like)
+    """Return columns and values of a matrix of one row as they are there, and the number of columns; None: not so."""
+    if type(X) is np.ndarray:
+        if X.ndim != 2 or len(X) != 1 or X.dtype.kind not in REAL:
+            return None
+        row = X[0]
+        stored = row.nonzero()[0]
+        return stored, row[stored], len(row)
+    if getattr(X, "format", "") != "csr" or X.shape[0] != 1 or X.dtype.kind not in REAL or not X.has_canonical_format:
+        return None
+    return X.indices, X.data, X.shape[1]
 
 
 def without_columns(rows: Rows, first: int) -> Rows:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from marlene.learners.input._features import PLAIN
+from marlene.learners.input._rows import single_row
 from marlene.learners.marlene._desk import RowDesk
 
 if TYPE_CHECKING:
@@ -221,6 +222,19 @@ class Changes:
         if learnt:
             return desk
         return self._learnt_by_fork(x, y, weight) if count < 0 else None
+
+    def learnt_row(self, X: Any, Y: Any, weight: float) -> RowDesk | None:  # noqa: ANN401 (array-likes)
+        """Learn a matrix of one row of known features and its labels; return its desk, None if it was not learnt."""
+        row = single_row(X)
+        desk = None if row is None else self._desk(len(row[0]))
+        if row is None or desk is None:
+            return None
+        columns, values, n_columns = row
+        layout, learnt = self.space.layouts.get(None), False
+        if n_columns == (len(self.space.column) if layout is None else len(layout)) and desk.put_truth_row(Y, weight):
+            learnt = desk.learn(desk.put_columns(columns if layout is None else layout[columns], values)) == 1
+        self._desks.append(desk)
+        return desk if learnt else None
 
     def _learnt_with_new_features(self, desk: RowDesk, x: Mapping[Hashable, Any]) -> bool:
         """Learn an example of plain numbers, some of them new features, if there is room for these."""

@@ -18,7 +18,7 @@ from marlene.learners.input._frames import like_input
 from marlene.learners.input._labels import labels_of_block
 from marlene.learners.marlene._changes import Changes
 from marlene.learners.marlene._decisions import make_objective
-from marlene.learners.marlene._desk import NOTHING_WANTED
+from marlene.learners.marlene._desk import NOTHING_WANTED, RowDesk
 from marlene.learners.marlene._givers import shares_by_giver
 from marlene.learners.marlene._terms import Terms, entries_of, input_names, latest, spoken
 from marlene.learners.marlene._tracker import Tracker
@@ -180,15 +180,19 @@ class Marlene(SavedLearner):
         return found.probabilities, found.predictions
 
     def _learnt_plainly(self, x: Any, y: Any, w: Any, stream: str | None) -> bool:  # noqa: ANN401
-        if (
-            stream is not None
-            or self.max_features is not None
-            or type(x) is not dict
-            or type(y) is not dict
-            or type(w) not in NUMBERS
-        ):
+        if type(x) is not dict or type(y) is not dict or not self._is_plain(w, stream):
             return False
-        desk = self._changes.learnt_plainly(x, y, w) if 0.0 < w <= LARGEST_WEIGHT else None
+        return self._saw(self._changes.learnt_plainly(x, y, w))
+
+    def _learnt_row_plainly(self, X: Any, Y: Any, w: Any, stream: str | None) -> bool:  # noqa: ANN401
+        return self._is_plain(w, stream) and self._saw(self._changes.learnt_row(X, Y, w))
+
+    def _is_plain(self, w: Any, stream: str | None) -> bool:  # noqa: ANN401
+        """Tell whether nothing but numbers changes when an example of this weight is learnt."""
+        return stream is None and self.max_features is None and type(w) in NUMBERS and 0.0 < w <= LARGEST_WEIGHT
+
+    def _saw(self, desk: RowDesk | None) -> bool:
+        """Take note of an example that was learnt, if one was."""
         if desk is None:
             return False
         self._never_false.see(None, desk.labels, desk.truth)

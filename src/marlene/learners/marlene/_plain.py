@@ -17,11 +17,15 @@ from marlene.learners.input._features import PLAIN
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from marlene._common.arrays import Ints
+    from marlene._common.arrays import Floats, Ints
 
 LEAST_WIDTH = 32
 FAILED = -1
 TRUTH = {bool}
+WHOLE = "biu"
+"""Kinds of dtypes of whole numbers."""
+KNOWN = {-1, 0, 1}
+"""What may be said of a label in a matrix."""
 
 
 @cache
@@ -73,6 +77,22 @@ class PlainDesk:
         if [*y] != self.labels or not TRUTH.issuperset(map(type, values)):
             return False
         self._truth[:] = bytes(values)
+        self.weight[0] = weight
+        return True
+
+    def put_columns(self, columns: Ints, values: Floats) -> int:
+        """Write an example by its columns, for which there is room; return how many they are."""
+        count = len(columns)
+        self._columns[:count], self._values[:count] = columns, values
+        return count
+
+    def put_truth_row(self, Y: Any, weight: float) -> bool:  # noqa: ANN401 (array-like)
+        """Write the truth of all labels, a matrix of one row, and the weight; tell whether it could be done."""
+        if type(Y) is not np.ndarray or Y.shape != self.truth.shape or Y.dtype.kind not in WHOLE:
+            return False
+        if not KNOWN.issuperset(Y[0].tolist()):
+            return False
+        self.truth[0] = Y[0]
         self.weight[0] = weight
         return True
 
