@@ -9,7 +9,7 @@ from river import linear_model, multioutput
 
 from benchmarks._measure import Bound, Table, absent_data, cpu_seconds, progress
 from marlene.evaluation import prequential
-from marlene.learners import Marlene
+from marlene.learners import BRMarlene, Marlene
 from marlene.streams import load
 
 if TYPE_CHECKING:
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from marlene.streams import Stream
 
     Example = tuple[dict[str, float], dict[str, bool]]
+    Lesson = tuple[dict[str, float], dict[str, bool], Any, Any]
 
 ROUNDS = 3
 PAIRS_PER_SECOND, TIMES_RIVER, FEW_FEATURES = 10_000, 3.0, 50.0
 """Pairs of calls a second on sparse examples, how many times as many as River, and µs for two features."""
+TIMES_BLOCKS = 2.0
+"""How many times its cost in one call an example learnt alone may cost BR-MARLENE."""
 
 
 def _river() -> MultiLabelClassifier:
@@ -86,6 +89,69 @@ def pairs(sparse: Stream | None, n: int) -> Table:
     return Table("One example at a time, beside River", text, columns, rows, bounds)
 
 
+def _one_by_one(model: Any, stream: Stream, lessons: Sequence[Lesson]) -> None:  # noqa: ANN401, ARG001 (any learner)
+    for x, y, *_ in lessons:
+        model.learn_one(x, y)
+
+
+def _in_pairs(model: Any, stream: Stream, lessons: Sequence[Lesson]) -> None:  # noqa: ANN401, ARG001
+    for x, y, *_ in lessons:
+        model.predict_one(x)
+        model.learn_one(x, y)
+
+
+def _row_by_row(model: Any, stream: Stream, lessons: Sequence[Lesson]) -> None:  # noqa: ANN401, ARG001
+    for *_, X, Y in lessons:
+        model.learn_many(X, Y)
+
+
+def _in_one_call(model: Any, stream: Stream, lessons: Sequence[Lesson]) -> None:  # noqa: ANN401, ARG001
+    model.decide_then_train(stream.X, stream.Y)
+
+
+WAYS = {
+    "`decide_then_train`, one call": _in_one_call,
+    "`learn_one`": _one_by_one,
+    "`predict_one` and `learn_one`": _in_pairs,
+    "`learn_many` of one row": _row_by_row,
+}
+
+
+def _timed_ways(make: Callable[[], Any], stream: Stream) -> list[float]:
+    """Return the least CPU time of each way of learning a stream, in turns: machines are not always equally fast."""
+    make().load_kernels()
+    lessons = [(x, y, stream.X[[t]], stream.Y[t : t + 1]) for t, (x, y) in enumerate(_dictionaries(stream))]
+    times = [float("inf")] * len(WAYS)
+    for _ in range(ROUNDS):
+        for place, way in enumerate(WAYS.values()):
+            model = make()
+            model.declare(stream.features, stream.labels)
+            cpu = cpu_seconds(lambda way=way, model=model: way(model, stream, lessons))  # type: ignore[misc]
+            times[place] = min(times[place], cpu)
+    return times
+
+
+def ways(stream: Stream) -> Table:
+    """Compare the ways of learning the same examples: in one call, row by row, and as dictionaries."""
+    progress("one example at a time, and in one call")
+    rows: list[tuple[str | int | float, ...]] = []
+    for make in (Marlene, BRMarlene):
+        times = _timed_ways(make, stream)
+        rows += [
+            (make.__name__, name, 1e6 * cpu / len(stream), cpu / times[0])
+            for name, cpu in zip(WAYS, times, strict=True)
+        ]
+    alone = next(float(share) for name, way, _, share in rows if (name, way) == ("BRMarlene", "`learn_one`"))
+    bound = Bound("learn_one of BR-MARLENE", alone, TIMES_BLOCKS, "× its cost in one call")
+    text = (
+        f"Both learners over the {len(stream):,} examples of {stream.name}, whose features and labels are declared "
+        "first. Dictionaries and single rows are made before the clock starts. The least of "
+        f"{ROUNDS} runs, taken in turns."
+    )
+    columns = ("learner", "calls", "µs per example", "× one call for all")
+    return Table("One example at a time, and in one call", text, columns, rows, [bound])
+
+
 def late(stream: Stream) -> Table:
     """Measure test-then-train with labels that arrive one example later."""
     progress("labels that arrive later")
@@ -112,4 +178,5 @@ def tables(*, quick: bool = False) -> Iterator[Table]:
     limit = 200 if quick else None
     stream = None if absent_data() else load("slashdot", limit=limit)
     yield pairs(stream, limit or 3000)
+    yield ways(load("yeast", limit=limit) if stream is None else stream)
     yield late(load("yeast", limit=limit) if stream is None else stream)

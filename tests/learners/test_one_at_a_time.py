@@ -93,6 +93,22 @@ def test_many_features_in_any_order(learner):
     assert contents(short) == contents(long)
 
 
+@pytest.mark.parametrize("learner", [Marlene, BRMarlene, BRPWMarlene])
+@pytest.mark.parametrize("as_matrix", [np.asarray, sparse.csr_array, np.ndarray.tolist])
+def test_a_row_is_learnt_like_a_block(learner, as_matrix):
+    X, Y = drifting(40, 3, 4)
+    X[X < -0.5] = 0
+    Y[5] = -1
+    short, long = learner(), without_short_way(learner)()
+    for t in range(len(X)):
+        for model in (short, long):
+            model.learn_many(as_matrix(X[t : t + 1]), Y[t : t + 1])
+    assert contents(short) == contents(long)
+    for wrong in ([[1.0, 2.0, math.inf] + [0.0] * (X.shape[1] - 3)], [[1.0]]):
+        assert outcome(short.learn_many, np.array(wrong), Y[:1]) == outcome(long.learn_many, np.array(wrong), Y[:1])
+    assert contents(short) == contents(long)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"a": math.inf}, {"b": 2}, {"b": 1, "a": 10**400}, {"a": "text"}, {"new": -math.inf}]
 )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from marlene._common.errors import warn_user
+
+if TYPE_CHECKING:
+    from marlene.learners.marlene._ensemble import Ensemble
 
 MANY = {"features": 100_000, "labels": 10_000, "models": 10_000}
 """How many make a warning worth while."""
@@ -25,6 +30,11 @@ class Growth:
 
     def __init__(self) -> None:
         self._told: set[str] = set()
+
+    def see_models(self, ensemble: Ensemble, bound: int | None) -> None:
+        """Note how many members vote, if there are so many that it matters."""
+        if len(ensemble.origins) > MANY["models"]:
+            self.see("models", len(ensemble.active), bound)
 
     def see(self, what: str, count: int, bound: int | None) -> None:
         """Note how many there are now."""

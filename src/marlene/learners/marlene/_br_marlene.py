@@ -85,7 +85,7 @@ class BRMarlene(EnsembleLearner):
 
     def _run(self, stream: str | None, rows: Rows, truth: Labels, probabilities: Floats) -> None:
         self._ensemble.learn(self._ensemble.streams[stream], rows, truth, probabilities)
-        self._growth.see("models", self._ensemble.count_active(), self.max_models)
+        self._growth.see_models(self._ensemble, self.max_models)
 
     def _predict(self, rows: Rows, probabilities: Floats) -> None:
         self._ensemble.predict(rows, probabilities)

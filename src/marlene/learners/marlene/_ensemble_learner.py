@@ -14,6 +14,7 @@ from marlene.drift import BalancedBank, make_bank
 from marlene.kernels.ensemble.performance import NAMES
 from marlene.learners._saved import SavedLearner
 from marlene.learners._whole import Whole
+from marlene.learners.input._rows import single_row
 from marlene.learners.marlene._plain import ExampleDesk
 from marlene.learners.marlene._roster import EnsembleSettings
 from marlene.learners.marlene._state import ensemble_state, restore_ensemble
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats
     from marlene.drift import DetectorBank
+    from marlene.kernels.rows import Rows
     from marlene.learners.marlene._givers import Source
     from marlene.learners.marlene._tasks import StreamTasks
 
@@ -104,7 +106,21 @@ class EnsembleLearner(SavedLearner):
         desk = self._fitting_desk(len(x))
         if desk is None or not desk.put_truth(y, 1.0):
             return False
-        rows = desk.read(x, self._space.column)
+        return self._learnt_row(desk, desk.read(x, self._space.column))
+
+    def _learnt_row_plainly(self, X: Any, Y: Any, w: Any, stream: str | None) -> bool:  # noqa: ANN401
+        row = single_row(X)
+        if row is None or stream is not None or type(w) not in NUMBERS or w != 1 or self.max_features is not None:
+            return False
+        columns, values, n_columns = row
+        desk, layout = self._fitting_desk(len(columns)), self._space.layouts.get(None)
+        expected = len(self._space) if layout is None else len(layout)
+        if desk is None or n_columns != expected or not desk.put_truth_row(Y, 1.0):
+            return False
+        return self._learnt_row(desk, desk.read_columns(columns if layout is None else layout[columns], values))
+
+    def _learnt_row(self, desk: ExampleDesk, rows: Rows | None) -> bool:
+        """Learn the example of a desk; tell whether it was one."""
         if rows is None:
             return False
         self._never_false.see(None, desk.labels, desk.truth)

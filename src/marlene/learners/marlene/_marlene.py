@@ -259,7 +259,7 @@ class Marlene(SavedLearner):
             if label not in known:
                 raise MarleneError(f"there is no label {label!r} in {'the target' if stream is None else repr(stream)}")
         if stream is None:
-            self._changes.change(lambda tracker: [tracker.signal(known[label]) for label in labels])
+            self._changes.change(lambda tracker: tracker.signal([known[label] for label in labels]))
 
     def _known_labels(self, stream: str | None) -> dict[Hashable, int]:
         if stream not in self._tracker.names:

@@ -117,7 +117,13 @@ class ExampleDesk(PlainDesk):
 
     def read(self, x: Mapping[Hashable, Any], column: Mapping[Hashable, int]) -> Rows | None:
         """Return an example as a row; None if it cannot be read this way."""
-        count = self.put(x, column)
+        return self._read(self.put(x, column))
+
+    def read_columns(self, columns: Ints, values: Floats) -> Rows | None:
+        """Return an example, given by its columns, as a row; None if it cannot be read this way."""
+        return self._read(self.put_columns(columns, values))
+
+    def _read(self, count: int) -> Rows | None:
         if count < 0 or not read_example(self._table, count):
             return None
         starts, indices, values = self._rows

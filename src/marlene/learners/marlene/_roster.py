@@ -112,10 +112,6 @@ class Roster:
         """The members that vote."""
         return np.flatnonzero(self.members.active > 0)
 
-    def count_active(self) -> int:
-        """Return how many members vote."""
-        return int(np.count_nonzero(self.members.active > 0))
-
     def judged(self, task: int | None = None) -> Floats:
         """Return weight, positive and negative predictive value (all target tasks, or one × 3 × members)."""
         records = self.records if task is None else self.records[task : task + 1]

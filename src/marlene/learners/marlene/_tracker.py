@@ -31,6 +31,8 @@ from marlene.learners.marlene._tracker_arrays import copied, new_scratch
 from marlene.learners.marlene._tracker_layout import Event, Place, TrackerLayout
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from marlene._common.arrays import Floats, Ints, Labels
     from marlene.kernels.decisions.decide import Objective
     from marlene.kernels.rows import Rows
@@ -206,13 +208,14 @@ class Tracker(TrackerLayout):
         """Return the least score at which each target label is predicted; NaN if there is none."""
         return thresholds_of(self._objective, self.ready().streams.cut[0, : len(self.labels[0])])
 
-    def signal(self, label: int) -> None:
-        """Take note that a target label begins a new concept: all candidates get their prior weights again."""
-        if self.neighbours:
-            self.neighbours.forget_label(label)
-        begin_concept_of(self.table(), label)
-        self._begun = None
-        self.events.append(Event(int(self._streams.seen[0]), label, -1, None))
+    def signal(self, labels: Sequence[int]) -> None:
+        """Take note that target labels begin a new concept: all candidates get their prior weights again."""
+        for label in labels:
+            if self.neighbours:
+                self.neighbours.forget_label(label)
+            begin_concept_of(self.table(), label)
+            self._begun = None
+            self.events.append(Event(int(self._streams.seen[0]), label, -1, None))
 
     def leaders(self, label: int) -> list[tuple[int, int, float]]:
         """Return the kind, the column and the share of the weight of all that vote on a target label."""

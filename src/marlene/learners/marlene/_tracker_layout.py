@@ -186,7 +186,7 @@ class TrackerLayout:
             for bank in others:
                 bank.widen(column, n_values)
         if kinds:
-            first.add_features(kinds)
+            first.add_features([*kinds])
             for bank in others:
                 bank.share_inputs(first)
         self.values.arrange(self.bank.kinds)
@@ -205,16 +205,16 @@ class TrackerLayout:
         if self.neighbours:
             self.neighbours.fit(inputs=self.bank.n_inputs)
 
-    def room_for_inputs(self) -> int:
+    def room_for_inputs(self) -> float:
         """Return how many inputs arrays have room for."""
         rooms = [len(room_of(self.bank.numeric)), self._scales.met.shape[1], *(bank.room(INPUT) for bank in self.banks)]
         if self.neighbours:
             rooms.append(self.neighbours.room())
-        return min(rooms)
+        return float(min(rooms))
 
-    def room_for_numbers(self) -> int:
+    def room_for_numbers(self) -> float:
         """Return how many numeric inputs arrays have room for."""
-        return min([self._scales.mean.shape[1], *(bank.room(NUMBER) for bank in self.banks)])
+        return float(min([self._scales.mean.shape[1], *(bank.room(NUMBER) for bank in self.banks)]))
 
     def _sizes(self) -> tuple[int, int]:
         """Return how many inputs, and numbers among them, there is to be room for."""
