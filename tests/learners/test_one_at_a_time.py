@@ -110,7 +110,16 @@ def test_a_row_is_learnt_like_a_block(learner, as_matrix):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"a": math.inf}, {"b": 2}, {"b": 1, "a": 10**400}, {"a": "text"}, {"new": -math.inf}]
+    "wrong",
+    [
+        {"a": math.inf},
+        {"b": 2},
+        {"b": 1, "a": 10**400},
+        {"a": "text"},
+        {"new": -math.inf},
+        {"new": 1.0, "a": 10**400},
+        {"new": 10**400},
+    ],
 )
 def test_a_refused_example_changes_nothing(wrong):
     model = Marlene()

@@ -152,13 +152,15 @@ class Changes:
         """Learn rows, with what was admitted for them."""
         block, start = block._replace(truth=np.ascontiguousarray(block.truth)), 0
         try:
-            while start == 0 or start < len(block.truth):
+            while True:
                 if isinstance(self._pending, Pending):
                     tracker = self._pending.tracker
                 else:
                     tracker = self._fork(stream) if self._tracker.values.is_open else self._tracker
                 start = tracker.learn(stream, rows, block, start)
                 self.finish()
+                if start >= len(block.truth):
+                    return
         finally:
             self._version = object()
 
@@ -168,9 +170,12 @@ class Changes:
         `_desks` gets it back, so that nobody else uses it meanwhile. One that was looked at since anything but numbers
         changed is good.
         """
-        if self._desks and self._pending is None:
+        try:
             version, desk = self._version, self._desks.pop()
-            if desk.version is version and width <= desk.width:
+        except IndexError:  # there is none, or somebody else has it
+            pass
+        else:
+            if desk.version is version and self._pending is None and width <= desk.width:
                 return desk
             self._desks.append(desk)
         version = self._version = object()
@@ -266,7 +271,8 @@ class Changes:
         fork.make_room(len(x))
         desk = self._fitting_desk(fork, len(x))
         desk.version = None
-        if desk.put_truth(y, weight) and desk.learn(desk.put(x, self.space.column)) == 1:
+        count = desk.put(x, self.space.column)
+        if count >= 0 and desk.put_truth(y, weight) and desk.learn(count) == 1:
             self.finish()
             self._desks.append(desk)
             return desk
