@@ -35,6 +35,7 @@ with warnings.catch_warnings(record=True) as caught:
 print(sum(caller.stats.cache_misses.values()), sum(caller.stats.cache_hits.values()))
 print([f"{w.category.__name__}: {w.message}" for w in caught])
 """
+COMPILER = ("__init__", "compile", "linking", "pipeline", "shortcuts")
 
 
 @pytest.fixture
@@ -42,7 +43,10 @@ def package(tmp_path):
     kernels = tmp_path / "package" / "marlene" / "kernels"
     shutil.copytree(PACKAGE / "_common", kernels.parent / "_common")
     kernels.mkdir()
-    for file in ("__init__.py", *(f"kernels/{name}.py" for name in ("__init__", "compile", "linking"))):
+    for file in (
+        "__init__.py",
+        *(f"kernels/{name}.py" for name in ("__init__", "compile", "linking", "pipeline", "shortcuts")),
+    ):
         shutil.copy(PACKAGE / file, kernels.parent / file)
     (kernels / "callee.py").write_text(CALLEE)
     (kernels / "caller.py").write_text(CALLER)

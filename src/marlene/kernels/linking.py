@@ -7,16 +7,20 @@ them is linked, which takes much less time.
 
 from __future__ import annotations
 
+import functools
 import gc
 import logging
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from numba.core import codegen as untyped_codegen
 from numba.core import compiler as untyped_compiler
 from numba.core import typed_passes as untyped_passes
 from numba.core.compiler_machinery import register_pass as untyped_register
+
+from marlene.kernels.pipeline import pipeline
+from marlene.kernels.shortcuts import shortcuts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +57,8 @@ class Compiling:
         self.depth += 1
         try:
             self.tell()
-            yield
+            with shortcuts() if self.depth == 1 else nullcontext():
+                yield
         finally:
             self.depth -= 1
             if self.depth == 0:
@@ -72,6 +77,12 @@ class QuickFlags(compiler.Flags):  # type: ignore[misc]
     """
 
     defaults: Any = {name: option.default for name, option in compiler.Flags.options.items()}  # noqa: RUF012 (not ours)
+
+    @functools.cached_property
+    def key(self) -> tuple[tuple[str, str], ...]:
+        """What tells these options from others. They change no more once it was asked for."""
+        return tuple(sorted((name, str(value)) for name, value in self._values.items()))
+
     hash: int = hash(compiler.Flags())  # that of the names of all options
 
     def values(self) -> dict[str, Any]:
@@ -85,7 +96,21 @@ class QuickFlags(compiler.Flags):  # type: ignore[misc]
         return self.hash
 
 
-class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+class OwnLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """The code of a function of ours."""
+
+    _codegen: Any
+
+    def _optimize_functions(self, ll_module: Any) -> None:  # noqa: ANN401
+        """Simplify each function, as Numba does, but with one builder, and no declarations."""
+        passes_of_function, builder = self._codegen._function_pass_manager()  # noqa: SLF001
+        ll_module.data_layout = self._codegen._data_layout  # noqa: SLF001
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes_of_function.run(function, builder)
+
+
+class PartLibrary(OwnLibrary):
     """The code of a function that only kernels call, not yet optimised."""
 
     def finalize(self) -> None:
@@ -94,7 +119,7 @@ class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
-class KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+class KernelLibrary(OwnLibrary):
     """The code of a kernel, linked with all its parts."""
 
     _linking_libraries: list[Any]
@@ -169,12 +194,8 @@ class PartCompiler(compiler.CompilerBase):  # type: ignore[misc]
             return super().compile_extra(func)
 
     def define_pipelines(self) -> list[Any]:
-        """Return Numba's own passes but for lowering."""
-        manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        place = next(n for n, (each, _) in enumerate(manager.passes) if each is passes.NativeLowering)
-        manager.passes[place] = (self.lowering, "code of a part")
-        manager.finalize()
-        return [manager]
+        """Return the passes for a function."""
+        return [pipeline(self.state, self.lowering)]
 
 
 class KernelCompiler(PartCompiler):
