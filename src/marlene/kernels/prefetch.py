@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         """What a kernel sees."""
 
         def __call__(self, array: Array, place: int) -> None:
-            """Let a number of a vector come into the processor's cache; nothing else happens."""
+            """Let a number of an array, counted from its beginning, come into the processor's cache."""
             ...
 
 

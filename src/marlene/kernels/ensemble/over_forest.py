@@ -12,11 +12,18 @@ from marlene.kernels.ensemble.state import Heard, Jobs, Members, Tasks, Voters, 
 from marlene.kernels.forest.branches import Space
 from marlene.kernels.forest.frozen import TREES, Frozen, frozen_vote, rule_out, sum_up
 from marlene.kernels.forest.leaves import BY_MAJORITY, add_one_present, decide, is_simple, rule_of, score
-from marlene.kernels.forest.observers import entries_needed, request_present, surely_fits
-from marlene.kernels.forest.state import Forest, Settings
+from marlene.kernels.forest.observers import (
+    entries_needed,
+    find_present,
+    request_counts,
+    request_present,
+    surely_fits,
+)
+from marlene.kernels.forest.state import NODE_COLUMNS, Forest, Settings
 from marlene.kernels.forest.tables import Arena
 from marlene.kernels.forest.trees import Arrival, Example, count_numeric, has_room, leaf_at, learn, root_of, route
 from marlene.kernels.held import describe, held
+from marlene.kernels.prefetch import prefetch
 from marlene.kernels.rows import close_row, open_row
 
 if TYPE_CHECKING:
@@ -66,7 +73,7 @@ describe(
         Watch: (0,) * 5,
         Jobs: (1,) * 4,
         Heard: (4, 4, 2, 2, 1),
-        Work: (0, 1, 0, 2, 1, 1),
+        Work: (0, 1, 0, 2, 1, 2, 1),
         Scene: (0, 0, 3, 0, 0, 0),
     }
 )
@@ -81,34 +88,49 @@ class Views(NamedTuple):
         Both forms of the example; the same if there is only one. They share one dense array, which holds the first.
     column
         The given label's column, in which the forms differ; -1 if there is only one form.
+    prefix
+        Whether the first form is how the second begins.
     """
 
     plain: Example
     given: Example
     column: int
+    prefix: bool
 
 
 @inlined
-def _open(forest: Forest, rows: Rows, row: int, values: int, dense: Floats) -> Views:
+def _open(trees: Trees, rows: Rows, row: int, values: int, dense: Floats) -> Views:
     """Return the views of a row, whose values are written into `dense`; `close_row` clears it."""
+    forest, places = trees.forest, trees.space.places
     last = (values - 1) * ((len(rows.starts) - 1) // values) + row
     missing = open_row(rows, row, dense)
     plain = slice(rows.starts[row], rows.starts[row + 1])
     given = slice(rows.starts[last], rows.starts[last + 1])
+    column = _given_column(rows, row, last) if values > 1 else -1
     # The given label is no number, and stands where in the first form there is nothing: one count serves both.
     numeric, others = count_numeric(forest.kind, rows.indices[given], rows.values[given])
     return Views(
-        Example(rows.indices[plain], rows.values[plain], dense, missing, numeric, others),
-        Example(rows.indices[given], rows.values[given], dense, missing, numeric, others),
-        _given_column(rows, row, last) if values > 1 else -1,
+        Example(rows.indices[plain], rows.values[plain], dense, missing, numeric, others, places, 0),
+        Example(rows.indices[given], rows.values[given], dense, missing, numeric, others, places, 0),
+        column,
+        column < 0 or column == rows.indices[rows.starts[last + 1] - 1],
     )
 
 
 @inlined
-def _ask_one(trees: Trees, members: Members, h: int, views: Views, clock: int, begun: bool, raw: Floats) -> None:
+def _noted(example: Example, notes: Ints, h: int) -> Example:
+    """Return an example with the places that were noted for a member; otherwise they have to be found."""
+    if notes[h, 0] == 0:
+        return example
+    dense, missing, numeric, others = example.dense, example.missing, example.n_numeric, example.others
+    return Example(example.indices, example.values, dense, missing, numeric, others, notes[h, 1:], notes[h, 0])
+
+
+@inlined
+def _ask_one(trees: Trees, members: Members, h: int, views: Views, clock: int, begun: bool, work: Work) -> None:
     """Let a member vote on both forms of an example; if `begun`, its tree is entered where the last vote left it."""
     forest, settings, space = trees.forest, trees.settings, trees.space
-    out, dense = space.votes, views.plain.dense
+    out, dense, raw = space.votes, views.plain.dense, work.scratch
     for value in range(len(members.positive)):
         example = views.plain
         if value > 0:
@@ -117,6 +139,8 @@ def _ask_one(trees: Trees, members: Members, h: int, views: Views, clock: int, b
         start = members.node[value, h] if begun else root_of(forest, members.classifier[h])
         node, branch = route(forest, start, dense)
         at_leaf = node >= 0 and branch < 0
+        if value == 0 and node == members.node[0, h]:
+            example = _noted(example, work.notes, h)
         rule = rule_of(forest, settings, node, members.learns[h]) if at_leaf else BY_MAJORITY
         leaf = leaf_at(forest, node, branch)
         if rule != BY_MAJORITY and value > 0 and node == members.node[0, h] and is_simple(forest, leaf, example):
@@ -136,13 +160,35 @@ def _ask_one(trees: Trees, members: Members, h: int, views: Views, clock: int, b
 @inlined
 def _approach(forest: Forest, members: Members, h: int, views: Views) -> None:
     """Note where an example falls in a member's tree, and request what the vote will read there first."""
+    node, branch = route(forest, members.node[0, h], views.plain.dense)
+    members.node[0, h], members.branch[0, h] = node, branch
+    if node >= 0 and branch < 0:
+        request_present(forest, leaf_at(forest, node, branch), views.plain)
+
+
+@inlined
+def _enter(forest: Forest, members: Members, h: int) -> None:
+    """Let an example enter a member's tree, and request the root."""
     root = root_of(forest, members.classifier[h])
     for value in range(len(members.positive)):
         members.node[value, h] = root
-    node, branch = route(forest, root, views.plain.dense)
-    members.node[0, h] = node
-    if node >= 0 and branch < 0:
-        request_present(forest, leaf_at(forest, node, branch), views.plain)
+    prefetch(forest.node, max(root, 0) * NODE_COLUMNS)
+
+
+@inlined
+def _look(trees: Trees, members: Members, h: int, views: Views, notes: Ints) -> None:
+    """Note the places of an example's values in the leaf it reaches, and request what is counted there."""
+    forest, node = trees.forest, members.node[0, h]
+    leaf, some = leaf_at(forest, node, members.branch[0, h]), len(views.plain.indices)
+    notes[h, 0] = 0
+    if leaf < 0 or views.plain.n_numeric == some or len(views.given.indices) >= notes.shape[1]:
+        return
+    if rule_of(forest, trees.settings, node, members.learns[h]) != BY_MAJORITY:
+        plain, places = views.plain, notes[h, 1:]
+        dense, missing, numeric, others = plain.dense, plain.missing, plain.n_numeric, plain.others
+        find_present(forest, leaf, Example(plain.indices, plain.values, dense, missing, numeric, others, places, 0))
+        notes[h, 0] = some
+        request_counts(forest, leaf, _noted(plain, notes, h))
 
 
 @inlined
@@ -172,18 +218,24 @@ def _ask(trees: Trees, members: Members, batch: Batch, row: int, count: int, fro
     """Let the first `count` members of the queue vote on a row; `frozen_too`: some may be frozen."""
     if count == 0:
         return
-    views, frozen = _open(trees.forest, batch.rows, row, len(members.positive), work.dense), trees.frozen
+    views, frozen = _open(trees, batch.rows, row, len(members.positive), work.dense), trees.frozen
     quick = frozen_too and frozen.sizes[TREES] > 0 and not views.plain.missing
     if quick:
         _ask_frozen(frozen, members, work.queue[:count], views, batch.clock + row, trees.space.votes)
     for first in range(0, count, GROUP):
         group = work.queue[first : min(first + GROUP, count)]
-        for h in group:
-            if not quick or _place_of(frozen, members, h) < 0:
-                _approach(trees.forest, members, h, views)
-        for h in group:
-            if not quick or _place_of(frozen, members, h) < 0:
-                _ask_one(trees, members, h, views, batch.clock + row, True, work.scratch)
+        for step in range(4):
+            for h in group:
+                if quick and _place_of(frozen, members, h) >= 0:
+                    continue
+                if step == 0:
+                    _enter(trees.forest, members, h)
+                elif step == 1:
+                    _approach(trees.forest, members, h, views)
+                elif step == 2:
+                    _look(trees, members, h, views, work.notes)
+                else:
+                    _ask_one(trees, members, h, views, batch.clock + row, True, work)
     close_row(batch.rows, row, work.dense)
 
 
@@ -215,7 +267,7 @@ def _has_room(forest: Forest, members: Members, work: Work, batch: Batch, row: i
     stored = slice(rows.starts[place], rows.starts[place + 1])
     indices, values_stored = rows.indices[stored], rows.values[stored]
     numeric_stored, others = count_numeric(forest.kind, indices, values_stored)
-    example = Example(indices, values_stored, work.dense, True, numeric_stored, others)
+    example = Example(indices, values_stored, work.dense, True, numeric_stored, others, indices, 0)
     presence = 0
     numeric = 0
     for j in range(count):
@@ -233,8 +285,8 @@ def _has_room(forest: Forest, members: Members, work: Work, batch: Batch, row: i
 @subkernel
 def _train(trees: Trees, members: Members, batch: Batch, row: int, expected: bool, work: Work) -> None:
     """Train the members of the jobs on a row, each given its value; they vote again if everyone votes."""
-    jobs, dense = work.jobs, work.dense
-    views = _open(trees.forest, batch.rows, row, len(members.positive), dense)
+    jobs, dense, notes = work.jobs, work.dense, work.notes
+    views = _open(trees, batch.rows, row, len(members.positive), dense)
     for j in range(batch.position[state.JOBS]):
         h, value = jobs.member[j], jobs.value[j]
         if state.offer_job(members, jobs, j, expected) == 0:
@@ -243,6 +295,10 @@ def _train(trees: Trees, members: Members, batch: Batch, row: int, expected: boo
         if value > 0:
             example = views.given
             dense[views.column] = 1.0
+        if members.node[value, h] == members.node[0, h]:
+            if value > 0 and not views.prefix:
+                notes[h, 0] = 0
+            example = _noted(example, notes, h)
         arrival = Arrival(
             members.classifier[h], members.node[value, h], members.branch[value, h], members.bayes[value, h]
         )
@@ -252,7 +308,7 @@ def _train(trees: Trees, members: Members, batch: Batch, row: int, expected: boo
         members.clock[h] = -1
         if batch.everyone:
             begun = arrival.node >= 0 and arrival.branch < 0  # no leaf was made
-            _ask_one(trees, members, h, views, batch.clock + row, begun, work.scratch)
+            _ask_one(trees, members, h, views, batch.clock + row, begun, work)
     close_row(batch.rows, row, dense)
 
 

@@ -199,6 +199,8 @@ class Work(NamedTuple):
         Three numbers for each member.
     dense
         A row's values, all zero between rows.
+    notes
+        For every member how many values of the row were looked up in the leaf it reaches, and then their places there.
     shortage
         How many jobs, and entries of the presence and the numeric arena, the forest lacks room for.
     """
@@ -208,6 +210,7 @@ class Work(NamedTuple):
     heard: Heard
     scratch: Floats
     dense: Floats
+    notes: Ints
     shortage: Ints
 
 

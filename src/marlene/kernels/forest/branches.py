@@ -38,7 +38,7 @@ class Space(NamedTuple):
     votes
         Votes per class.
     places, counts
-        For every value of an example, its entry in a leaf's table and the count of that entry.
+        For every value of an example, its place in a leaf's table and what is counted there.
     terms
         Numbers for every entry of a leaf's numeric table, in whole lanes.
     """

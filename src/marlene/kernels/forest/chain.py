@@ -90,7 +90,7 @@ def _open_row(scratch: Scratch, column: Ints, rows: Rows, row: int) -> tuple[int
 def _with_labels(scratch: Scratch, plain: Example, known: int) -> Example:
     """Return the row with the labels added so far, which has `known` values."""
     indices, values = scratch.indices[:known], scratch.values[:known]
-    return Example(indices, values, scratch.dense, plain.missing, plain.n_numeric, plain.others)
+    return Example(indices, values, scratch.dense, plain.missing, plain.n_numeric, plain.others, plain.places, 0)
 
 
 @inlined
@@ -218,7 +218,8 @@ def run_chain(
     for row in range(position[0], len(rows.starts) - 1):
         count, missing = _open_row(scratch, chain.column, rows, row)
         indices, values = scratch.indices[:count], scratch.values[:count]
-        plain = Example(indices, values, scratch.dense, missing, *count_numeric(forest.kind, indices, values))
+        n_numeric, others = count_numeric(forest.kind, indices, values)
+        plain = Example(indices, values, scratch.dense, missing, n_numeric, others, space.places, 0)
         weight = weights[row]
         _predict_row(links, plain, weight > 0, truth[row], out[row])
         if weight > 0:

@@ -89,7 +89,7 @@ def freeze_tree(forest: Forest, settings: Settings, tree: int, frozen: Frozen) -
     """
     space = new_space(forest.widest, forest.node_count.shape[1], len(forest.kind))
     out, sizes = space.votes, frozen.sizes.copy()
-    nothing = Example(forest.nominal, space.found, space.found, False, 0, 0)
+    nothing = Example(forest.nominal, space.found, space.found, False, 0, 0, space.places, 0)
     first = sizes[LEAVES]
     stack = [(root_of(forest, tree), -1, -1)]  # a node, its branch if that does not exist, and the split
     while len(stack) > 0:  # above it whose other side is complete

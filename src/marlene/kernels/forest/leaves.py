@@ -120,9 +120,10 @@ def score(forest: Forest, settings: Settings, node: int, example: Example, space
 def _add_present(forest: Forest, leaf: int, example: Example, space: Space, out: Floats) -> None:
     """Add log((n + 1) / (s - n + 1)) for every binary feature that is 1, with one logarithm for several factors."""
     kinds, indices, counts = forest.kind, example.indices, space.counts
-    observers.find_present(forest, leaf, example, space.places)
+    observers.find_present(forest, leaf, example)
+    start = forest.leaf[leaf, layout.PRESENCE_START]
     for c in range(len(out)):
-        observers.count_present(forest.presence.stat, space.places, c, example.others, len(indices), counts)
+        observers.count_present(forest.presence.stat, start, example, c, counts)
         seen = forest.leaf_class[leaf, c, layout.SEEN]
         present, absent = 1.0, 1.0
         pending = 0

@@ -47,27 +47,30 @@ def presence_key(feature: int, value: float) -> int:
 
 
 @inlined
-def find_present(forest: Forest, leaf: int, example: Example, places: Ints) -> None:
-    """Write for every value that is no number its entry in the leaf's presence table, or -1.
+def find_present(forest: Forest, leaf: int, example: Example) -> None:
+    """Write for every value that is no number its place in the leaf's presence table, from 0, or -1.
 
     The tables of many leaves are not in the processor's cache. The first loop requests all cells before the second one
     reads any, so that the loop waits for memory once and not for every value.
     """
     keys, index, kinds = forest.presence.key, forest.presence.cells, forest.kind
-    indices, values = example.indices, example.values
+    indices, values, places = example.indices, example.values, example.places
     start, order = forest.leaf[leaf, layout.PRESENCE_START], forest.leaf[leaf, layout.PRESENCE_ORDER] - 1
+    first = max(example.others, example.known)
     if order < 0:
-        places[example.others : len(indices)] = -1
+        places[first : len(indices)] = -1
         return
-    for j in range(example.others, len(indices)):
+    for j in range(first, len(indices)):
         places[j] = 0
         if kinds[indices[j]] > 0 or math.isnan(values[j]):
             places[j] = tables.first_look(index, start, order, presence_key(indices[j], values[j]))
-    for j in range(example.others, len(indices)):
+    for j in range(first, len(indices)):
         if places[j] == 0:
             places[j] = -1
         else:
-            places[j] = tables.find_after(keys, index, start, order, presence_key(indices[j], values[j]), places[j])
+            key = presence_key(indices[j], values[j])
+            entry = tables.find_after(keys, index, start, order, key, places[j])
+            places[j] = entry - start if entry >= 0 else -1
 
 
 @inlined
@@ -81,10 +84,19 @@ def request_present(forest: Forest, leaf: int, example: Example) -> None:
 
 
 @inlined
-def count_present(stat: Floats, places: Ints, y: int, first: int, last: int, counts: Floats) -> None:
-    """Write the count of a class for every entry in `places`, 0 for -1; again, request all before reading any."""
-    for j in range(first, last):
-        counts[j] = stat[max(places[j], 0), y, 0] * (places[j] >= 0)
+def request_counts(forest: Forest, leaf: int, example: Example) -> None:
+    """Request what is counted at the places that are known."""
+    places, start, n_classes = example.places, forest.leaf[leaf, layout.PRESENCE_START], forest.node_count.shape[1]
+    for j in range(example.others, example.known):
+        prefetch(forest.presence.stat, (start + max(places[j], 0)) * n_classes)
+
+
+@inlined
+def count_present(stat: Floats, start: int, example: Example, y: int, counts: Floats) -> None:
+    """Write the count of a class for every value that is no number; again, request all before reading any."""
+    places = example.places
+    for j in range(example.others, len(example.indices)):
+        counts[j] = stat[start + max(places[j], 0), y, 0] * (places[j] >= 0)
 
 
 @inlined
@@ -110,24 +122,23 @@ def _observe_present(
     """Count values of binary and nominal features, and missing values."""
     row, state, lists, table = forest.leaf[leaf], forest.leaf_class[leaf, y], forest.leaf_list[leaf, y], forest.presence
     kinds, indices, values, stat = forest.kind, example.indices, example.values, table.stat
-    places, counts = space.places, space.counts
-    find_present(forest, leaf, example, places)
-    count_present(stat, places, y, example.others, len(indices), counts)
-    start = row[layout.PRESENCE_START]
+    places, counts, start = example.places, space.counts, row[layout.PRESENCE_START]
+    find_present(forest, leaf, example)
+    count_present(stat, start, example, y, counts)
     listed = table.listed[start:, y]
     for j in range(example.others, len(indices)):
         feature, value = indices[j], values[j]
         missing = math.isnan(value)
         if kinds[feature] == 0 and not missing:
             continue
-        entry = places[j]
-        if entry < 0:
-            entry = tables.new_entry(table, row, layout.PRESENCE_START, presence_key(feature, value))
+        if places[j] < 0:
+            key = presence_key(feature, value)
+            places[j] = tables.new_entry(table, row, layout.PRESENCE_START, key) - start
         if missing:
             row[layout.MET_MISSING] = 1
         elif kinds[feature] == 2:
-            count_rare(state, lists, listed, entry - start + 1, counts[j], weight, seen_before)
-        stat[entry, y, 0] = counts[j] + weight
+            count_rare(state, lists, listed, places[j] + 1, counts[j], weight, seen_before)
+        stat[start + places[j], y, 0] = counts[j] + weight
 
 
 @inlined

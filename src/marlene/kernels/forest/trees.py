@@ -38,6 +38,9 @@ class Example(NamedTuple):
         Whether a value is missing.
     n_numeric, others
         How many values are numbers of numeric features, and how many of these come before the first other value.
+    places, known
+        For every other value its place in the presence table of the leaf that is asked, or -1. Those of the first
+        `known` values are there already; `find_present` writes the rest.
     """
 
     indices: Ints
@@ -46,6 +49,8 @@ class Example(NamedTuple):
     missing: bool
     n_numeric: int
     others: int
+    places: Ints
+    known: int
 
 
 class Arrival(NamedTuple):
@@ -252,7 +257,7 @@ def run_block(
         stored = slice(rows.starts[row], rows.starts[row + 1])
         indices, values = rows.indices[stored], rows.values[stored]
         n_numeric, others = count_numeric(forest.kind, indices, values)
-        example = Example(indices, values, dense, missing, n_numeric, others)
+        example = Example(indices, values, dense, missing, n_numeric, others, space.places, 0)
         for t in range(position[1], len(trees)):
             node, branch = route(forest, root_of(forest, trees[t]), dense)
             weight = weights[row, t]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ROWS = 8
 """How many rows are heard before records are swept: they come from memory once, while the votes stay in the cache."""
+NOTED = 63
+"""Up to this many values of an example are looked up once, and not again for every step."""
 TRAINED = ("classifier", "offered", "key", "active", "learns")
 """Fields of `Members` that were learnt; the others are about the current example."""
 SAID = ("positive", "negative", "node", "branch", "bayes")
@@ -117,6 +119,7 @@ def new_work(capacity: int, n_tasks: int, n_features: int, values: int) -> Work:
         heard=_new_heard(ROWS if values > 1 else 0, values, capacity),
         scratch=np.zeros((3, capacity)),
         dense=np.zeros(n_features),
+        notes=np.zeros((capacity, 1 + NOTED), np.int64),
         shortage=np.zeros(3, np.int64),
     )
 
