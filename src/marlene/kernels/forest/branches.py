@@ -127,6 +127,15 @@ def numeric_branches(summary: Floats, threshold: float, branches: Floats) -> Non
 
 
 @inlined
+def are_spread(summary: Floats) -> bool:
+    """Tell whether `about_beside` is close enough for all thresholds."""
+    spread = True
+    for c in range(len(summary)):
+        spread = spread and (summary[c, SEEN] == 0.0 or summary[c, VARIANCE] > CERTAIN)
+    return spread
+
+
+@inlined
 def about_beside(summary: Floats, threshold: float, branches: Floats) -> bool:
     """Do what `numeric_branches` does up to rounding, and faster; return whether that is close enough."""
     close = True

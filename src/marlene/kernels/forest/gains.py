@@ -72,6 +72,13 @@ def merit(entropy_before: float, branches: Floats, n_branches: int) -> float:
 
 
 @inlined
+def surely_narrow(branches: Floats, b: int) -> bool:
+    """Tell whether one branch of a split in two surely holds too little of the weight for `merit`."""
+    share = row_sum(branches, b) / (row_sum(branches, 0) + row_sum(branches, 1))
+    return share < LEAST_SHARE - ROUNDING
+
+
+@inlined
 def cannot_exceed(least: float, before_less_all: float, branches: Floats) -> bool:
     """Tell whether the merit of a split in two is surely below `least`, at a small part of the cost of `merit`.
 

@@ -9,8 +9,15 @@ import numpy as np
 
 from marlene.kernels.compile import inlined, subkernel
 from marlene.kernels.forest import state as layout
-from marlene.kernels.forest.branches import about_beside, fill_branches, nominal_branches, numeric_branches, summarise
-from marlene.kernels.forest.gains import LOG_2, cannot_exceed, entropy, merit, row_sum
+from marlene.kernels.forest.branches import (
+    about_beside,
+    are_spread,
+    fill_branches,
+    nominal_branches,
+    numeric_branches,
+    summarise,
+)
+from marlene.kernels.forest.gains import LOG_2, cannot_exceed, entropy, merit, row_sum, surely_narrow
 from marlene.kernels.forest.inheritance import hand_down
 from marlene.kernels.forest.observers import known_weight
 from marlene.kernels.forest.tables import allocate, free_table, order_for, release
@@ -135,10 +142,14 @@ def _consider_numeric(
     low, high = summarise(forest, leaf, entry, summary)
     step = (high - low) / (split_points + 1.0)
     best, best_threshold = -np.inf, np.nan
+    spread = are_spread(summary)
     for i in range(split_points):
         threshold = step * (i + 1) + low
         if low < threshold < high:
-            if about_beside(summary, threshold, branches) and cannot_exceed(least, change, branches):
+            close = about_beside(summary, threshold, branches)
+            if spread and surely_narrow(branches, 1):
+                break  # above greater thresholds there is even less
+            if close and (surely_narrow(branches, 0) or cannot_exceed(least, change, branches)):
                 continue
             numeric_branches(summary, threshold, branches)
             gain = merit(before, branches, 2)
