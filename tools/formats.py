@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from marlene.banks._inputs import INPUTS
+from marlene.banks._linear import LINEAR_FIELDS
+from marlene.banks._naive_bayes import BAYES_FIELDS
 from marlene.banks._neighbours import WINDOW
 from marlene.evaluation import _checkpoint, _result
 from marlene.experiments import _store
@@ -17,7 +20,18 @@ from marlene.trees import _forest
 from marlene.trees._validity import FOREST
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "formats.md"
-LAYOUTS = (*PARTS.values(), WINDOW, FOREST, DECISIONS, CUTS_OF_LABELS, TREE, ADAPTIVE_TREE)
+LAYOUTS = (
+    *PARTS.values(),
+    INPUTS,
+    BAYES_FIELDS,
+    LINEAR_FIELDS,
+    WINDOW,
+    FOREST,
+    DECISIONS,
+    CUTS_OF_LABELS,
+    TREE,
+    ADAPTIVE_TREE,
+)
 FILES = (
     ("a learner", _saved.FILE_KIND, _saved.FILE_VERSION),
     ("a forest", _forest.KIND, _forest.VERSION),

@@ -87,9 +87,47 @@ def test_damaged_states_are_refused(kind):
         if array.ndim and name != "alive":
             with pytest.raises(MarleneError, match="not the state of"):
                 kind.from_state(state | {name: array[:-1]}, bank.settings())
-    for name, wrong in [("first", state["first"] + 5), ("scales.numeric", state["scales.numeric"] + 5)]:
-        with pytest.raises(MarleneError, match="its features"):
-            kind.from_state(state | {name: wrong}, bank.settings())
+
+
+@both
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("first", [0, 1, 3]),
+        ("first", [0, 0, 2]),
+        ("first", [0, 1, 1]),
+        ("first", [3, 0, 1]),
+        ("kinds", [0, 2, 4]),
+        ("kinds", [0, 2, 1]),
+        ("kinds", [2, 0, 3]),
+        ("kinds", [0, 2**62, 3]),
+        ("scales.numeric", [9, -1, -1, -1]),
+        ("scales.numeric", [-1, 0, -1, -1]),
+        ("scales.numeric", [0, 0, -1, -1]),
+        ("scales.numeric", [-1, -1, -1, -1]),
+    ],
+)
+def test_impossible_features_are_refused(kind, name, wrong):
+    state = trained(kind).state()
+    assert (state["kinds"].tolist(), state["first"].tolist()) == ([0, 2, 3], [0, 1, 2])
+    assert state["scales.numeric"].tolist() == [0, -1, -1, -1]
+    with pytest.raises(MarleneError, match="not the state of the features of a bank, or damaged"):
+        kind.from_state(state | {name: np.array(wrong)}, {})
+
+
+@both
+def test_states_after_features_were_dropped_and_widened(kind):
+    bank = trained(kind)
+    bank.add_features([0, 3, 0])
+    bank.widen(2, 6)
+    bank.keep(np.array([4, 2, 3, 5]))
+    bank.add_features([3, 0])
+    bank.widen(0, 9)
+    again = kind.from_state(bank.state(), bank.settings())
+    assert again.kinds.tolist() == bank.kinds.tolist() == [9, 6, 0, 0, 3, 0]
+    for each in (bank, again):
+        each.learn([1, 2], np.array([8.0, 5, 0.5, -1, 2, 3]), [1, 0], [2, 1])
+    assert all(np.array_equal(array, again.state()[name]) for name, array in bank.state().items())
 
 
 @both
@@ -109,7 +147,9 @@ def test_impossible_scales_are_refused(kind, name, wrong):
     state = bank.state()
     damaged = state[f"scales.{name}"].copy()
     damaged[0] = wrong
-    with pytest.raises(MarleneError, match=r"not the state of .* its features"):
+    with pytest.raises(
+        MarleneError, match=r"not the state of the features of a bank, or damaged: .*(scales|no number)"
+    ):
         kind.from_state(state | {f"scales.{name}": damaged}, bank.settings())
 
 

@@ -74,6 +74,9 @@ def _learner(method: str, **options: Any) -> Any:
 def _learners() -> dict[str, tuple[type, State]]:
     made = {method: _learner(method) for method in LEARNERS}
     made["mlhat grown"] = _learner("mlhat", grace_period=10, delta=0.9, window=5, members=2)
+    made["marlene bounded"] = bounded = Marlene(max_features=4, max_labels=3)
+    for i in range(60):
+        bounded.learn_one({"n": i % 3 / 2, f"n{i % 7}": 1.5, f"c{i % 5}": "abc"[i % 3]}, {f"p{i % 3}": i % 2 == 0})
     made["marlene texts"] = text = Marlene(features={"t": "text", "d": "date"})
     for i in range(12):
         text.learn_one(

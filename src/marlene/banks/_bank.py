@@ -8,7 +8,8 @@ import numpy as np
 
 from marlene._common.arrays import appended, room_of
 from marlene._common.errors import MarleneError
-from marlene._common.states import LARGEST, arrays_under, with_prefix
+from marlene._common.states import arrays_under, with_prefix
+from marlene.banks._inputs import INPUTS, NUMERIC
 from marlene.kernels.banks.linear import Linear, LinearSettings
 from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
 from marlene.kernels.banks.scales import CLOCKS, PRESENCE, FullRow, Scales
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from marlene._common.arrays import Array, Arrays, Bools, Floats, Ints
+    from marlene._common.layouts import Layout
 
 
-NUMERIC, BINARY = 0, 2
-INPUT, NUMBER = "input", "number"
+BINARY = 2
+INPUT, NUMBER, CLASSIFIER = "inputs", "numbers", "classifiers"
 NO_KINDS = np.zeros(0, np.int64)
 NAMES: dict[str, int] = {"numeric": NUMERIC, "binary": BINARY}
 LARGEST_SETTING = 1e100
@@ -58,10 +60,13 @@ class InputBank:
     """What `SimpleBank.which` is."""
     arrays_type: ClassVar[type[Bayes | Linear]]
     """The NamedTuple of the arrays."""
+    saved: ClassVar[Layout]
+    """The arrays. Their axes: `INPUT`, `NUMBER` (a numeric input) or a length, and last `CLASSIFIER`."""
     layout: ClassVar[dict[str, tuple[Any, ...]]]
-    """The axes of each array before the classifier: `INPUT`, `NUMBER` (a numeric input), or a length."""
-    counts: ClassVar[tuple[str, ...]] = ()
-    """Names of the arrays that are never negative."""
+    """The axes of each before the classifier."""
+
+    def __init_subclass__(cls) -> None:
+        cls.layout = {name: field.axes[:-1] for name, field in cls.saved.fields.items()}
 
     def __init__(self, parameters: Any) -> None:  # noqa: ANN401 (a NamedTuple)
         for what, value in parameters._asdict().items():
@@ -370,53 +375,14 @@ class InputBank:
     def from_state(cls, state: Mapping[str, Array], settings: Mapping[str, Any]) -> Self:
         """Return what `state` was called on; it goes on where that one stood."""
         bank = cls(**settings)
-        try:
-            bank._kinds, bank._first = (np.array(state[name], np.int64) for name in ("kinds", "first"))
-            scales = arrays_under(state, "scales.")
-            bank._scales = Scales(**{n: np.array(scales[n], a.dtype) for n, a in bank._scales._asdict().items()})
-            alive = np.array(state["alive"], np.bool_)
-            bank._alive = np.pad(alive, (0, -len(alive) % LANES))
-            bank._refuse_impossible()
-            bank._resize()
-            for name, array in bank._arrays._asdict().items():
-                given, part = state[name], array[bank._used(name, len(alive))]
-                counted = name not in cls.counts or bool((given >= 0).all())
-                if given.shape != part.shape or not (np.abs(given) <= LARGEST).all() or not counted:
-                    raise MarleneError(f"not the state of a {cls.name} bank, or damaged: {name}")
-                part[...] = given
-            bank._refuse_impossible_counts()
-        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-            if isinstance(error, MarleneError):
-                raise
-            raise MarleneError(f"not the state of a {cls.name} bank, or damaged: {error}") from error
+        inputs = INPUTS.checked(state)
+        bank._kinds, bank._first, alive = (inputs.pop(name) for name in ("kinds", "first", "alive"))
+        bank._scales = Scales(**arrays_under(inputs, "scales."))
+        bank._alive = np.pad(alive, (0, -len(alive) % LANES))
+        bank._resize()
+        for name, array in cls.saved.checked(state, **bank._in_use(), **{CLASSIFIER: len(alive)}).items():
+            getattr(bank._arrays, name)[bank._used(name, len(alive))] = array
         return bank
-
-    def _refuse_impossible_counts(self) -> None:
-        """Refuse counts that do not fit together."""
-
-    def _refuse_impossible(self) -> None:
-        """Refuse inputs that would lead kernels outside the arrays, and impossible scales."""
-        numeric, n_inputs = self._scales.numeric, len(self._scales.numeric)
-        width = np.maximum(1, self._kinds - 1)
-        fine = (
-            self._kinds.ndim == 1
-            and self._kinds.shape == self._first.shape
-            and bool(
-                ((self._kinds >= 0) & (self._kinds != 1) & (self._first >= 0) & (self._first <= n_inputs - width)).all()
-            )
-            and _are_apart(self._first, self._first + width)
-            and bool(((numeric >= PRESENCE) & (numeric < len(self._scales.times))).all())
-            and self._scales.seen.shape == (2,)
-            and self._scales.met.shape == numeric.shape
-            and int(self._scales.met.sum()) == int(self._scales.seen[1])
-            and all(array.shape == self._scales.times.shape for array in self._scales[3:])
-            and all(bool(np.isfinite(array).all()) for array in self._scales[3:])
-            and all(bool((array >= 0).all()) for array in (self._scales.seen, self._scales.times, self._scales.squares))
-            and bool((self._scales.missing >= 0).all())
-            and bool((self._scales.times + self._scales.missing <= self._scales.seen[0]).all())
-        )
-        if not fine:
-            raise MarleneError(f"not the state of a {self.name} bank, or damaged: its features")
 
 
 def no_row(inputs: int) -> FullRow:
@@ -428,9 +394,3 @@ def no_row(inputs: int) -> FullRow:
 def _no_scales() -> Scales:
     nothing = np.zeros(0)
     return Scales(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(2, np.int64), *5 * (nothing,))
-
-
-def _are_apart(first: Ints, last: Ints) -> bool:
-    """Tell whether no input belongs to two features."""
-    order = np.argsort(first)
-    return bool((first[order][1:] >= last[order][:-1]).all())

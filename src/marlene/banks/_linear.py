@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from marlene.banks._bank import INPUT, InputBank
+from marlene._common.layouts import Field, Layout
+from marlene.banks._bank import CLASSIFIER, INPUT, InputBank
 from marlene.kernels.banks.linear import Linear, LinearSettings
 from marlene.kernels.banks.simple import LINEAR
+
+LINEAR_FIELDS = Layout(
+    "a linear bank",
+    {
+        "weight": Field("float32", (INPUT, CLASSIFIER), "the coefficient of each input"),
+        "squares": Field("float32", (INPUT, CLASSIFIER), "the sum of its squared gradients", least=0),
+        "bias": Field("float64", (CLASSIFIER,), "the constant"),
+        "bias_squares": Field("float64", (CLASSIFIER,), "the sum of its squared gradients", least=0),
+        "examples": Field("float64", (CLASSIFIER,), "how many examples each was trained on", least=0),
+    },
+)
 
 
 class LinearBank(InputBank):
@@ -39,7 +49,7 @@ class LinearBank(InputBank):
     name = "linear"
     which = LINEAR
     arrays_type = Linear
-    layout: ClassVar = {"weight": (INPUT,), "squares": (INPUT,), "bias": (), "bias_squares": (), "examples": ()}
+    saved = LINEAR_FIELDS
 
     def __init__(self, rate: float = 1.0, start: float = 1.0, largest_weight: float = 20.0) -> None:
         super().__init__(LinearSettings(float(rate), float(start), float(largest_weight)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from marlene._common.errors import MarleneError
-from marlene.banks._bank import INPUT, NUMBER, InputBank
+from marlene._common.layouts import Field, Layout, Rule
+from marlene.banks._bank import CLASSIFIER, INPUT, NUMBER, InputBank
 from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
 from marlene.kernels.banks.simple import BAYES
 
@@ -17,6 +18,34 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1000
 """How many inputs are forgotten in one go: it takes memory."""
+
+
+def _of_classes(says: str, least: float | None = None) -> Field:
+    return Field("float64", (2, CLASSIFIER), says, least)
+
+
+BAYES_FIELDS = Layout(
+    "a naive-bayes bank",
+    {
+        "present": Field("float64", (INPUT, 2, CLASSIFIER), "how many examples of each class had an input", least=0),
+        "gain": Field("float32", (INPUT, CLASSIFIER), "what the presence of an input adds to the log odds"),
+        "mean": Field("float64", (NUMBER, 2, CLASSIFIER), "the mean of a numeric input in each class"),
+        "squares": Field("float64", (NUMBER, 2, CLASSIFIER), "the sum of squared deviations from it"),
+        "curve": Field("float64", (NUMBER, 3, CLASSIFIER), "the log odds of its values, as a parabola"),
+        "examples": _of_classes("examples of each class, or their weight", least=0),
+        "weights": _of_classes("the sums of the weights they were learnt with", least=0),
+        "absent": _of_classes("log P(absent), added up over the inputs met so far"),
+        "inputs": _of_classes("how many inputs the examples had, all together", least=0),
+        "refreshed": _of_classes("how many examples there were when `absent` was computed afresh", least=0),
+        "base": Field("float64", (CLASSIFIER,), "the log odds of an example without inputs"),
+    },
+    (
+        Rule(  # sums of weights in another order may differ in the last digits
+            "no input was there more often than examples",
+            lambda a, _: (a["present"] <= a["examples"] * (1 + 1e-9)).all(),
+        ),
+    ),
+)
 
 
 class NaiveBayesBank(InputBank):
@@ -52,31 +81,12 @@ class NaiveBayesBank(InputBank):
     name = "naive-bayes"
     which = BAYES
     arrays_type = Bayes
-    layout: ClassVar = {
-        "present": (INPUT, 2),
-        "gain": (INPUT,),
-        "mean": (NUMBER, 2),
-        "squares": (NUMBER, 2),
-        "curve": (NUMBER, 3),
-        "examples": (2,),
-        "weights": (2,),
-        "absent": (2,),
-        "inputs": (2,),
-        "refreshed": (2,),
-        "base": (),
-    }
-    counts: ClassVar = ("present", "examples", "weights", "inputs", "refreshed")
+    saved = BAYES_FIELDS
 
     def __init__(self, smoothing: float = 0.1, pseudo_examples: float = 10.0, weighted: bool = False) -> None:
         if not isinstance(weighted, bool):
             raise MarleneError(f"weighted must be True or False, not {weighted!r}")
         super().__init__(BayesSettings(float(smoothing), float(pseudo_examples), weighted))
-
-    def _refuse_impossible_counts(self) -> None:
-        counted: Bayes = self._arrays
-        # Sums of weights in another order may differ in the last digits.
-        if (counted.present > counted.examples * (1 + 1e-9)).any():
-            raise MarleneError(f"not the state of a {self.name} bank, or damaged: present")
 
     def forget(self, slots: Ints, met: Bools) -> None:
         """Forget what was learnt of inputs; `met`: which were among the inputs of each classifier."""

@@ -148,9 +148,9 @@ WEIGHTS = Layout(
 GROWTH = Layout(
     "the snapshots of a tracker",
     {
-        "young": Field("int64", ("block", 2), "examples that each young learner has learnt", least=0),
-        "since": Field("int64", ("block", 2), "examples of each label since its last snapshot", least=0),
-        "taken": Field("int64", ("block",), "how many snapshots each label has had", least=0),
+        "young": _counted(("block", 2), "examples that each young learner has learnt", "int64"),
+        "since": _counted(("block", 2), "examples of each label since its last snapshot", "int64"),
+        "taken": _counted(("block",), "how many snapshots each label has had", "int64"),
         "alive": Field("bool", ("slots", "block"), "which snapshots there are"),
     },
 )
