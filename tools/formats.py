@@ -14,6 +14,7 @@ from marlene.learners import _saved
 from marlene.learners.baselines._adaptive_tree_state import ADAPTIVE_TREE
 from marlene.learners.baselines._multi_target import TREE
 from marlene.learners.marlene._decisions import CUTS_OF_LABELS, DECISIONS
+from marlene.learners.marlene._state import MEMBERS, RECORDS
 from marlene.learners.marlene._tracker_fields import PARTS
 from marlene.live import _checkpoints
 from marlene.trees import _forest
@@ -25,6 +26,8 @@ LAYOUTS = (
     INPUTS,
     BAYES_FIELDS,
     LINEAR_FIELDS,
+    MEMBERS,
+    RECORDS["float64"],
     WINDOW,
     FOREST,
     DECISIONS,

@@ -28,7 +28,22 @@ VALUES: tuple[Any, ...] = (
 )
 WORD = re.compile(rb"[\w.+-]+")
 NUMBERS = (0, 1, -1, 2, 7, 127, -128, 2**31 - 1, -(2**31), 2**62, 2**63 - 1, -(2**63))
-FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-320, 1e300, -1e300, float("nan"), float("inf"), float("-inf"))
+FLOATS = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    1e-320,
+    1e18,
+    1e60,
+    1e150,
+    1e300,
+    -1e300,
+    float("nan"),
+    float("inf"),
+    float("-inf"),
+)
 
 
 def changed_bytes(rng: random.Random, seeds: list[bytes], tokens: tuple[bytes, ...]) -> bytes:

@@ -236,5 +236,4 @@ SVM_TARGET = Target(
     (b"7:1", b"0:1", b"1,2", b"4194304:1", b"qid:", b"99999999999:1", b"10 20 30\n"),
     _made,
 )
-# Of very many cases some end the process: polars aborts where a file asks for more memory than there is.
 PARQUET_TARGET = Target("parquet", _parquet_seeds, _check_parquet, make=_made)

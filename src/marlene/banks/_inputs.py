@@ -9,6 +9,7 @@ import numpy as np
 from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.states import MOST_COUNTED
 from marlene.kernels.banks.scales import PRESENCE
+from marlene.kernels.rows import LARGEST_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +40,13 @@ def _each_has_one_number(arrays: Mapping[str, Array], lengths: Mapping[str, int]
     return np.array_equal(np.sort(numeric[numeric != PRESENCE]), np.arange(lengths["numbers"]))
 
 
-def _number(says: str, least: float | None = None) -> Field:
-    return Field("float64", ("numbers",), says, least)
+def number_field(axes: tuple[str, ...], says: str) -> Field:
+    """Return a field of numbers of examples, or of means of them, which may be larger by an error of rounding."""
+    return Field("float64", axes, says, -2 * LARGEST_NUMBER, 2 * LARGEST_NUMBER)
+
+
+def _sum(says: str) -> Field:
+    return Field("float64", ("numbers",), says, least=0)
 
 
 INPUTS = Layout(
@@ -56,11 +62,11 @@ INPUTS = Layout(
         "scales.seen": Field(
             "int64", (2,), "how many examples there were, and how many inputs were met", least=0, most=MOST_COUNTED
         ),
-        "scales.times": _number("how often a number was not zero", least=0),
-        "scales.mean": _number("its mean"),
-        "scales.squares": _number("the sum of squared deviations from it", least=0),
-        "scales.origin": _number("its first value"),
-        "scales.missing": _number("how often it was missing", least=0),
+        "scales.times": _sum("how often a number was not zero"),
+        "scales.mean": number_field(("numbers",), "its mean"),
+        "scales.squares": _sum("the sum of squared deviations from it"),
+        "scales.origin": number_field(("numbers",), "its first value"),
+        "scales.missing": _sum("how often it was missing"),
     },
     (
         Rule("a nominal feature has at least two values", lambda a, _: (a["kinds"] != 1).all()),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Array, Arrays, Ints
 
 MOST_EXAMPLES = 1 << 22
+MOST_WEIGHT = 5e15
+"""More than so many examples can weigh. Beyond it, the share of a label could not be told from 1."""
 WINDOW = Layout(
     "a window of neighbours",
     {
@@ -24,9 +26,9 @@ WINDOW = Layout(
         "where": Field("int32", ("entries",), "which inputs, one example after the other", least=0, most="inputs"),
         "value": Field("float32", ("entries",), "their values"),
         "constant": Field("float32", ("examples",), "the constant of each example"),
-        "weight": Field("float64", ("examples",), "how much each example counts", least=0),
+        "weight": Field("float64", ("examples",), "how much each example counts", 0, MOST_WEIGHT),
         "truth": Field("int8", ("examples", "labels"), "their labels; -1 is unknown", least=-1, most=1),
-        "known": Field("float64", ("labels", 2), "the weight of negative and positive examples", least=0),
+        "known": Field("float64", ("labels", 2), "the weight of negative and positive examples", 0, MOST_WEIGHT),
         "ring": Field("int64", (RING,), "how many examples there are, and which is replaced next", least=0),
     },
     (

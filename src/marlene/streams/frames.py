@@ -14,6 +14,7 @@ from marlene._common.extras import optional
 from marlene.streams._assemble import Choices, table_to_stream
 from marlene.streams._columns import RawTable
 from marlene.streams._lines import bare_stem, unreadable
+from marlene.streams._parquet import refuse_false_claims
 from marlene.streams.records import records_table
 
 if TYPE_CHECKING:
@@ -67,19 +68,20 @@ def parquet_table(path: AnyPath) -> RawTable:
     polars = optional("polars", "experiments", "reading Parquet")
     try:
         with Path(path).open("rb") as file:
-            frame = polars.read_parquet(file)
+            refuse_false_claims(file, path)
+            return _polars_table(polars.read_parquet(file), str(path))
     except OSError as error:
         raise unreadable(Path(path), error) from error
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
         raise MarleneError(f"{path}: expected a Parquet file ({error})") from error
-    return _polars_table(frame, str(path))
 
 
 def parquet_parts(path: Path, cells: int, meter: Meter) -> Iterator[RawTable]:
     """Read a Parquet file in tables of as many rows as have so many cells, and at least one."""
     polars = optional("polars", "experiments", "reading Parquet")
     try:
-        with path.open("rb"):
+        with path.open("rb") as file:
+            refuse_false_claims(file, path)
             frame = polars.scan_parquet(path, glob=False)
         meter.size = int(frame.select(polars.len()).collect().item())
         rows = max(1, min(MOST_ROWS, cells // max(1, len(frame.collect_schema()))))

@@ -46,9 +46,12 @@ def _are_children(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bo
 
 
 def _are_means(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
-    """Tell whether means at leaves, which are partly estimated, are about those of zeros and ones."""
+    """Tell whether means at leaves, which are partly estimated, are about those of zeros and ones.
+
+    What holds for a leaf holds after it has learnt more, too.
+    """
     weight, total = arrays["leaf_target"][..., layout.MEAN_WEIGHT], arrays["leaf_target"][..., layout.MEAN_SUM]
-    return bool(((weight <= 0) | ((-weight <= total) & (total <= 2 * weight))).all())
+    return bool(((-weight - 1 <= total) & (total <= 2 * weight + 1)).all())
 
 
 def _are_shares(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:

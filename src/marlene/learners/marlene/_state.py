@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.resources import zeros_on_demand
-from marlene._common.states import arrays_under, plain, require, restored_count, with_prefix
+from marlene._common.states import MOST_COUNTED, arrays_under, plain, require, restored_count, with_prefix
 from marlene.drift import DETECTOR_BANKS
+from marlene.kernels.ensemble.performance import COLUMNS
 from marlene.learners.classifiers._bases import NOT_SAVED, saved_bank
 from marlene.learners.marlene._members import TRAINED, Origin, empty_members, saved_fields, whole_lanes
 from marlene.learners.marlene._roster import FIRST_CAPACITY
@@ -23,6 +25,31 @@ if TYPE_CHECKING:
     from marlene.learners.marlene._ensemble import Ensemble
 
 
+MEMBERS = Layout(
+    "the sub-classifiers of an ensemble",
+    {
+        "members.classifier": Field("int64", ("members",), "the base classifier of each"),
+        "members.offered": Field(
+            "int64", ("members", 2), "how many negative and positive examples it was offered", 0, 2 * MOST_COUNTED
+        ),
+        "members.key": Field("uint64", ("members",), "the key of its random numbers"),
+        "members.active": Field("float64", ("members",), "1 for those that vote, else 0", 0, 1),
+        "members.learns": Field("bool", ("members",), "whether it still learns"),
+    },
+    (Rule("a sub-classifier votes or not", lambda a, _: np.isin(a["members.active"], (0.0, 1.0)).all()),),
+)
+RECORDS = {
+    number: Layout(
+        "the records of an ensemble",
+        {
+            "records": Field(
+                number, ("tasks", COLUMNS, "members"), "how each sub-classifier did on each task", 0, MOST_COUNTED
+            )
+        },
+    )
+    for number in ("float64", "float32")
+}
+"""By the type of the numbers."""
 TASK_ARRAYS = ("latest", "background", "detector", "concepts", "made")
 
 
@@ -64,8 +91,10 @@ def restore_ensemble(
     members = _restored_members(ensemble, arrays, len(origins), taken)
     streams = _restored_streams(ensemble, header["streams"], arrays, set(taken))
     require(all(ensemble.could_have(streams[o.stream], o.label) for o in origins if o), "the sub-classifiers")
-    records = zeros_on_demand(*ensemble.record_layout(len(streams[None]), len(members.classifier)))
-    records[:, :, : len(origins)] = arrays["records"]
+    shape, number = ensemble.record_layout(len(streams[None]), len(members.classifier))
+    records = zeros_on_demand(shape, number)
+    given = RECORDS[np.dtype(number).name].checked(arrays, tasks=shape[0], members=len(origins))
+    records[:, :, : len(origins)] = given["records"]
     ensemble.streams, ensemble.origins = streams, origins
     ensemble.free = [h for h in range(len(origins)) if not origins[h]]
     ensemble.members, ensemble.records = members, records
@@ -79,13 +108,13 @@ def restore_ensemble(
 
 def _restored_members(ensemble: Ensemble, arrays: Mapping[str, Array], count: int, taken: list[int]) -> Members:
     members = empty_members(max(FIRST_CAPACITY, whole_lanes(count)), ensemble.values)
+    given = MEMBERS.checked(arrays, members=count)
     for name in TRAINED:
-        getattr(members, name)[:count] = arrays[f"members.{name}"]
+        getattr(members, name)[:count] = given[f"members.{name}"]
     used = members.classifier[taken].tolist()
     require(set(used) <= set(ensemble.classifiers.ids()), "the classifiers of the sub-classifiers")
     require(len(set(used)) == len(taken), "the classifiers of the sub-classifiers")
     require(not np.delete(members.active, taken).any(), "the active sub-classifiers")
-    require((members.offered >= 0).all(), "the numbers of examples")
     members.proving[taken] = ensemble.settings.proving & ~members.learns[taken]
     return members
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.states import MOST_COUNTED
+from marlene.banks._inputs import number_field
 from marlene.kernels.decisions.calibration import LINE
 from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking.state import (
+    ABSENT,
     CLOCKS,
     EVENTS,
     KINDS,
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Ints
 
+LARGEST_LOG = 1e12
+"""The largest logarithm of a leader's weight. It takes billions of examples; beyond it, differences would be lost."""
+
 
 def _counted(axes: tuple[str | int, ...], says: str, dtype: str = "float64") -> Field:
     return Field(dtype, axes, says, least=0, most=MOST_COUNTED)
@@ -40,9 +45,9 @@ SCALES = Layout(
         "known": Field("bool", ("streams", "inputs"), "whether one of the stream's own had it"),
         "seen": _counted(("streams", 2), "how many examples there were, and how many inputs were met", "int64"),
         "times": Field("float64", ("streams", "numbers"), "how often a number was not zero", least=0),
-        "mean": Field("float64", ("streams", "numbers"), "its mean"),
+        "mean": number_field(("streams", "numbers"), "its mean"),
         "squares": Field("float64", ("streams", "numbers"), "the sum of squared deviations from it", least=0),
-        "origin": Field("float64", ("streams", "numbers"), "its first value"),
+        "origin": number_field(("streams", "numbers"), "its first value"),
         "missing": Field("float64", ("streams", "numbers"), "how often it was missing", least=0),
     },
     (
@@ -120,29 +125,44 @@ def _lists_are_whole(arrays: Mapping[str, Array], lengths: Mapping[str, int]) ->
     return True
 
 
+def _leaders_have_weight(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    """Tell whether no leader's weight is so small that differences of logarithms would be lost."""
+    for k, q in np.ndindex(arrays["size"].shape):
+        listed = arrays["candidate"][k, q, : arrays["size"][k, q]]
+        leads = np.isin(listed, arrays["leader"][k, q, : arrays["leaders"][k, q]])
+        if not (arrays["log"][k, q, : len(listed)][leads] >= -LARGEST_LOG).all():
+            return False
+    return True
+
+
 def _ascends(columns: Ints) -> bool:
     return bool((np.diff(columns) > 0).all())
+
+
+def _log(axes: tuple[str | int, ...], says: str) -> Field:
+    return Field("float64", axes, says, least=2 * ABSENT, most=LARGEST_LOG)
 
 
 WEIGHTS = Layout(
     "the candidates of a tracker",
     {
-        "log": Field("float64", (KINDS, "block", "places"), "logarithms of the weights of candidates"),
+        "log": _log((KINDS, "block", "places"), "logarithms of the weights of candidates"),
         "candidate": Field("int64", (KINDS, "block", "places"), "their columns", least=0, most="columns"),
         "size": Field("int64", (KINDS, "block"), "how long the lists are"),
-        "floor": Field("float64", ("columns",), "the least weight of a column for any label, as a logarithm"),
+        "floor": _log(("columns",), "the least weight of a column for any label, as a logarithm"),
         "pool": Field("int64", ("columns",), "columns that are candidates of all labels", least=0, most="columns"),
-        "total": Field("float64", (KINDS, "block"), "the logarithm of the leaders' weight"),
+        "total": Field("float64", (KINDS, "block"), "the logarithm of the leaders' weight", -LARGEST_LOG, LARGEST_LOG),
         "leaders": Field("int64", (KINDS, "block"), "how many leaders there are"),
         "leader": Field("int64", (KINDS, "block", LEADERS), "their columns", least=0, most="columns"),
         "share": Field("float64", (KINDS, "block", LEADERS), "their shares of the weight"),
         "began": Field("int64", ("block",), "how a label began", least=NOT_YET, most=SEARCHING),
-        "silent": Field("float64", (KINDS, "block", 2), "the weight of one that always says 0.5, as a logarithm"),
-        "least": Field("float64", (1,), "the floor of all that have one"),
+        "silent": _log((KINDS, "block", 2), "the weight of one that always says 0.5, as a logarithm"),
+        "least": _log((1,), "the floor of all that have one"),
     },
     (
         Rule("the clock says how many are in the pool", lambda _, n: 0 <= n["pooled"] <= n["columns"]),
         Rule("lists hold the learners of a label, then guests of the pool, ascending", _lists_are_whole),
+        Rule("leaders have weight", _leaders_have_weight),
     ),
 )
 GROWTH = Layout(

@@ -108,7 +108,7 @@ class _SvmlightReading:
             self._labels = {"1": 0}
 
     def _columns(self, found: Entries, text: bytes, before: int) -> tuple[int, int]:
-        smallest, largest = int(found.indices.min(initial=self._offset)), int(found.indices.max(initial=0))
+        smallest, largest = int(found.indices.min(initial=self._offset)), int(found.indices.max(initial=-1))
         if smallest < self._offset:
             where = where_entry(found, int(np.argmin(found.indices)), text, self._path, before)
             raise MarleneError(
