@@ -40,7 +40,7 @@ def _each_has_one_number(arrays: Mapping[str, Array], lengths: Mapping[str, int]
     return np.array_equal(np.sort(numeric[numeric != PRESENCE]), np.arange(lengths["numbers"]))
 
 
-def number_field(axes: tuple[str, ...], says: str) -> Field:
+def number_field(axes: tuple[str | int, ...], says: str) -> Field:
     """Return a field of numbers of examples, or of means of them, which may be larger by an error of rounding."""
     return Field("float64", axes, says, -2 * LARGEST_NUMBER, 2 * LARGEST_NUMBER)
 

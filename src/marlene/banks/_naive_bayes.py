@@ -9,6 +9,7 @@ import numpy as np
 from marlene._common.errors import MarleneError
 from marlene._common.layouts import Field, Layout, Rule
 from marlene.banks._bank import CLASSIFIER, INPUT, NUMBER, InputBank
+from marlene.banks._inputs import number_field
 from marlene.kernels.banks.naive_bayes import Bayes, BayesSettings
 from marlene.kernels.banks.simple import BAYES
 
@@ -29,7 +30,7 @@ BAYES_FIELDS = Layout(
     {
         "present": Field("float64", (INPUT, 2, CLASSIFIER), "how many examples of each class had an input", least=0),
         "gain": Field("float32", (INPUT, CLASSIFIER), "what the presence of an input adds to the log odds"),
-        "mean": Field("float64", (NUMBER, 2, CLASSIFIER), "the mean of a numeric input in each class"),
+        "mean": number_field((NUMBER, 2, CLASSIFIER), "the mean of a numeric input in each class"),
         "squares": Field("float64", (NUMBER, 2, CLASSIFIER), "the sum of squared deviations from it"),
         "curve": Field("float64", (NUMBER, 3, CLASSIFIER), "the log odds of its values, as a parabola"),
         "examples": _of_classes("examples of each class, or their weight", least=0),
@@ -96,7 +97,7 @@ class NaiveBayesBank(InputBank):
             counted = met[begin : begin + AT_ONCE, None] & (bank.refreshed > 0.0)
             log_absent = np.log((bank.examples - given + a) / (bank.examples + 2.0 * a))
             bank.absent[:] -= np.where(counted, log_absent, 0.0).sum(axis=0)
-            bank.inputs[:] -= given.sum(axis=0)
+            bank.inputs[:] = np.maximum(bank.inputs - given.sum(axis=0), 0.0)  # sums of weights are not exact
         prior = np.log((bank.weights[1] + 1.0) / (bank.weights[0] + 1.0))
         bank.base[:] = np.where(bank.weights.any(axis=0), prior + bank.absent[1] - bank.absent[0], 0.0)
         super().forget(slots, met)

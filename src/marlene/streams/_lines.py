@@ -14,12 +14,17 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
+from marlene._common.resources import free_memory_mb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
 BLOCK = 1 << 18
+LOOK = 1 << 24
+"""After so many bytes is looked at the memory."""
+PACKED_BLOCK = 1 << 12
+"""So many bytes are unpacked at once where nothing bounds what they become: up to 2¹⁵ times as many."""
 STANDARD_INPUT = "-"
 
 
@@ -54,11 +59,13 @@ class _Zst:
         """Leave the file open: who opened it closes it."""
 
     def read(self, size: int = -1) -> bytes:
-        """Return some of the text, about four times as much as `size`, or all of it."""
+        """Return some of the text, about as much as `size` or a little more, or all of it."""
         parts: list[bytes] = []
-        while block := self.raw.read(size):
+        taken = 0
+        while block := self.raw.read(PACKED_BLOCK):
             parts.append(self._decompressed(block))
-            if size > 0 and parts[-1]:
+            taken += len(parts[-1])
+            if 0 < size <= taken:
                 break
         else:
             if self.begun and not self.frame.eof:
@@ -111,9 +118,23 @@ def whole_text(path: Path) -> bytes:
     """Return all bytes of a text file, plain or compressed, without a byte order mark."""
     try:
         with path.open("rb") as raw, _decompressed(raw, path.suffix.lower()) as file:
-            return bytes(file.read()).removeprefix(codecs.BOM_UTF8)
+            if file is raw:
+                return bytes(raw.read()).removeprefix(codecs.BOM_UTF8)
+            parts, held = [], 0
+            while block := file.read(BLOCK):
+                parts.append(block)
+                held = _held(held, len(block))
+            return b"".join(parts).removeprefix(codecs.BOM_UTF8)
     except DAMAGED as error:
         raise _damaged(path, error, "") from error
+
+
+def _held(before: int, more: int) -> int:
+    """Return how many bytes are held; refuse to hold more than memory has room for, as a small file may unpack to."""
+    held = before + more
+    if held // LOOK != before // LOOK and held > 1e6 * free_memory_mb():
+        raise ValueError(f"more than {held / 1e6:,.0f} MB at once, and as much memory is not free")
+    return held
 
 
 @contextmanager
@@ -179,6 +200,7 @@ def text_parts(path: Path, size: int, meter: Meter | None = None) -> Generator[b
     try:
         with _metered(path, meter) as read:
             while block := read():
+                _held(len(held), len(block))
                 held += block
                 held, first = held.removeprefix(codecs.BOM_UTF8) if first else held, False
                 begin, end = 0, len(held)
@@ -253,7 +275,7 @@ def _decompressed(raw: Any, suffix: str) -> Any:  # noqa: ANN401 (binary files, 
 
 def _lines(read: Callable[[], bytes]) -> Iterator[bytes]:
     unfinished: list[bytes] = []
-    held = b""
+    held, length = b"", 0
     while block := read():
         block = held + block
         # A CR at the end of a block may be the first half of CR LF.
@@ -268,8 +290,10 @@ def _lines(read: Callable[[], bytes]) -> Iterator[bytes]:
                 unfinished.append(lines[0])
                 lines[0] = b"".join(unfinished)
                 unfinished.clear()
+                length = 0
             yield from lines
         if tail is not None:
+            length = _held(length, len(tail))
             unfinished.append(tail)
     if unfinished:
         yield b"".join(unfinished)

@@ -76,7 +76,7 @@ def read_svmlight(path: AnyPath, *, first: int | None = None, name: str | None =
     width = sizes[1] if sizes else largest + 1 - first
     if width > MOST_FEATURES:
         raise MarleneError(f"{path}, line 1: the header says {width} features, which are too many")
-    if largest - first >= width:
+    if len(found.indices) and largest - first >= width:
         place = int(np.argmax(found.indices))
         raise MarleneError(f"{where_entry(found, place, text, path)}: feature {largest}, but the header says {width}")
     if sizes and sizes[2] > MOST_LABELS:

@@ -11,7 +11,7 @@ from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.resources import zeros_on_demand
 from marlene._common.states import MOST_COUNTED, arrays_under, plain, require, restored_count, with_prefix
 from marlene.drift import DETECTOR_BANKS
-from marlene.kernels.ensemble.performance import COLUMNS
+from marlene.kernels.ensemble.performance import COLUMNS, CORRECT, FN, FP, TN, TP, WRONG
 from marlene.learners.classifiers._bases import NOT_SAVED, saved_bank
 from marlene.learners.marlene._members import TRAINED, Origin, empty_members, saved_fields, whole_lanes
 from marlene.learners.marlene._roster import FIRST_CAPACITY
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from marlene.learners.marlene._ensemble import Ensemble
 
 
+COUNTED, SHARES = [TP, FP, TN, FN], [CORRECT, WRONG]
 MEMBERS = Layout(
     "the sub-classifiers of an ensemble",
     {
@@ -41,11 +42,15 @@ MEMBERS = Layout(
 RECORDS = {
     number: Layout(
         "the records of an ensemble",
-        {
-            "records": Field(
-                number, ("tasks", COLUMNS, "members"), "how each sub-classifier did on each task", 0, MOST_COUNTED
-            )
-        },
+        {"records": Field(number, ("tasks", COLUMNS, "members"), "how each did on each task", bounded=False)},
+        (
+            Rule(
+                "predictions are counted",
+                lambda a, _: ((a["records"][:, COUNTED] >= 0) & (a["records"][:, COUNTED] <= MOST_COUNTED)).all(),
+            ),
+            # They may be as large as infinity: of votes that are almost zero, every share counts.
+            Rule("shares of hardness are not negative", lambda a, _: not (a["records"][:, SHARES] < 0).any()),
+        ),
     )
     for number in ("float64", "float32")
 }

@@ -108,7 +108,7 @@ class _SvmlightReading:
             self._labels = {"1": 0}
 
     def _columns(self, found: Entries, text: bytes, before: int) -> tuple[int, int]:
-        smallest, largest = int(found.indices.min(initial=self._offset)), int(found.indices.max(initial=-1))
+        smallest, largest = int(found.indices.min(initial=self._offset)), int(found.indices.max(initial=0))
         if smallest < self._offset:
             where = where_entry(found, int(np.argmin(found.indices)), text, self._path, before)
             raise MarleneError(
@@ -118,7 +118,7 @@ class _SvmlightReading:
             self._width = max(self._width, largest + 1 - self._offset)
         elif self._width > MOST_FEATURES:
             raise MarleneError(f"{self._path}, line 1: the header says {self._width} features, which are too many")
-        elif largest - self._offset >= self._width:
+        elif len(found.indices) and largest - self._offset >= self._width:
             where = where_entry(found, int(np.argmax(found.indices)), text, self._path, before)
             raise MarleneError(f"{where}: feature {largest}, but the header says {self._width}")
         return self._offset, self._width
