@@ -12,6 +12,7 @@ from marlene._common.errors import MarleneError
 from marlene.evaluation._delays import as_delays, read_delays
 from marlene.experiments import Grid
 from marlene.live import Record, Worker
+from marlene.live._http import bodies_of
 from marlene.streams import Stream
 from tests.fuzz._run import Target
 
@@ -75,6 +76,8 @@ MESSAGES = (
     ),
 )
 
+REQUESTS = (MESSAGES[0].splitlines()[0], *(b"[" + b",".join(text.splitlines()) + b"]" for text in MESSAGES))
+
 
 def _check_toml(case: bytes, folder: Path) -> None:
     path = folder / "grid.toml"
@@ -111,11 +114,15 @@ def _check_messages(case: bytes, folder: Path) -> None:  # noqa: ARG001
         raise MarleneError(dead[0] if dead else "no message")
 
 
+def _check_request(case: bytes, folder: Path) -> None:
+    bodies, several = bodies_of(case, 5.0)
+    assert several or len(bodies) == 1
+    assert all("time" in json.loads(body) and b"\n" not in body for body in bodies)
+    _check_messages(b"\n".join(bodies), folder)
+
+
 TOML_TARGET = Target("toml", lambda: [*TOML], _check_toml, TOML_TOKENS)
 DELAYS_TARGET = Target("delays", lambda: [*DELAYS], _check_delays)
-MESSAGES_TARGET = Target(
-    "messages",
-    lambda: [*MESSAGES],
-    _check_messages,
-    (b'"id": ', b'"x": {', b'"y": ', b'"w": ', b"[]", b"{}", b"\\ud800"),
-)
+MESSAGE_TOKENS = (b'"id": ', b'"x": {', b'"y": ', b'"w": ', b"[]", b"{}", b"\\ud800")
+MESSAGES_TARGET = Target("messages", lambda: [*MESSAGES], _check_messages, MESSAGE_TOKENS)
+REQUESTS_TARGET = Target("requests", lambda: [*REQUESTS], _check_request, MESSAGE_TOKENS)
