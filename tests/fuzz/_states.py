@@ -43,6 +43,17 @@ State = tuple[Any, dict[str, np.ndarray]]
 LIMITS = ("max_memory", "max_labels", "max_features", "max_models")
 """Settings by which a learner may refuse what is new; a file may hold any of them."""
 LEARNERS = tuple(name for name in METHODS if isinstance(create(name), SavedLearner))
+VARIANTS: dict[str, dict[str, Any]] = {
+    "mlhat grown": {"grace_period": 10, "delta": 0.9, "window": 5, "members": 2},
+    "marlene subset": {"objective": "subset"},
+    "marlene linear": {"base": "linear", "objective": "hamming"},
+    **{f"br-marlene {drift}": {"drift": drift} for drift in ("adwin", "ddm", "ddm-oci", "none")},
+    **{f"br-marlene {base}": {"base": base, "drift": "ddm"} for base in ("mixed", "linear", "inheriting-forest")},
+    "brpw-marlene few": {"pairs": 2},
+    "brpw-marlene own": {"combine": "marginal", "weighting": "predicted", "pooling": "mean", "voters": "own"},
+    "br-marlene better": {"retired": "better"},
+}
+"""Options by which states hold something else; before them the method."""
 ROWS = [
     {
         "id": i,
@@ -73,7 +84,7 @@ def _learner(method: str, **options: Any) -> Any:
 @functools.cache
 def _learners() -> dict[str, tuple[type, State]]:
     made = {method: _learner(method) for method in LEARNERS}
-    made["mlhat grown"] = _learner("mlhat", grace_period=10, delta=0.9, window=5, members=2)
+    made |= {name: _learner(name.split()[0], **options) for name, options in VARIANTS.items()}
     made["marlene bounded"] = bounded = Marlene(max_features=4, max_labels=3)
     for i in range(60):
         bounded.learn_one({"n": i % 3 / 2, f"n{i % 7}": 1.5, f"c{i % 5}": "abc"[i % 3]}, {f"p{i % 3}": i % 2 == 0})

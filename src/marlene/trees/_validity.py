@@ -103,7 +103,9 @@ def _check_table(arrays: Mapping[str, Array], which: int, name: str) -> None:
     _require((seen >= 0).all() and (weight >= 0).all(), f"the weights of the {name} tables")
     if which == 0:
         right = (value == layout.MISSING_VALUE) | ((value > 0) & (value < kind))
-        listed = ((value == 1) & (kind == 2))[:, None] & (RARE * weight > seen + 1.0)
+        binary = ((value == 1) & (kind == 2))[:, None]
+        _require((~binary | (weight < seen + 1.0)).all(), f"the weights of the {name} tables")
+        listed = binary & (RARE * weight > seen + 1.0)
     else:
         right = (value == 0) & (kind == 0)
         listed = (weight > 0) & ((2.0 * weight > seen) | (stat[:, :, layout.SCALE] < 0.0))
