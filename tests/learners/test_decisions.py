@@ -193,7 +193,14 @@ def test_costs_are_what_decisions_weigh():
     assert np.isnan(decisions_for("hamming", 2).thresholds).all()
 
 
-@pytest.mark.parametrize("objective", ["all", "f1", {}, {"false_positive": -1}, {"macro": 1}], ids=str)
+@pytest.mark.parametrize(
+    "objective",
+    [
+        *("all", "f1", {}, {"false_positive": -1}, {"macro": 1}, 5, None, ["hamming"], 10**5000),
+        *({"false_positive": wrong} for wrong in ("1", None, float("inf"), float("nan"), 10**400, 1e200, [1])),
+    ],
+    ids=lambda objective: repr(objective) if objective != 10**5000 else "digits",
+)
 def test_objectives_nobody_knows_are_refused(objective):
     with pytest.raises(MarleneError, match=r"objective must be|costs are"):
         Marlene(objective=objective)

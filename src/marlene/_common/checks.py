@@ -28,9 +28,13 @@ def checked(value: object, name: str, rule: Rule) -> Any:  # noqa: ANN401 (of th
     """
     convert, holds, words = rule
     right_type = isinstance(value, ACCEPTED[convert]) and (convert is bool or not isinstance(value, bool))
+    refused = MarleneError(f"{name} must be {words}, not {quoted(value)}")
     if not right_type or not holds(value):
-        raise MarleneError(f"{name} must be {words}, not {quoted(value)}")
-    return convert(value)
+        raise refused
+    try:
+        return convert(value)
+    except OverflowError:  # a whole number beyond what floats can be
+        raise refused from None
 
 
 def whole_number(value: object, name: str, low: float = -math.inf, high: float = math.inf) -> int:

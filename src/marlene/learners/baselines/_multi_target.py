@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
+from marlene._common.checks import checked
 from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.states import arrays_under
 from marlene.kernels.multi_target import state as layout
@@ -131,9 +131,7 @@ class MultiTargetTree(Transformation):
 
     def __post_init__(self) -> None:
         for parameter, (holds, rule) in RULES.items():
-            value = getattr(self, parameter)
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not holds(float(value)):
-                raise MarleneError(f"{parameter} must be {rule}, not {value!r}")
+            checked(getattr(self, parameter), parameter, (float, holds, rule))
 
     def committee(self, size: int) -> Committee:
         """Return untrained members."""

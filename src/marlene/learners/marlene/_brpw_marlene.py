@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -298,5 +299,7 @@ def _check_pairs(pairs: object) -> None:
         one_of(pairs, "pairs", ("all",))
     elif isinstance(pairs, int):
         whole_number(pairs, "pairs", low=1)
-    elif not all(isinstance(pair, tuple | list) and len(pair) == 2 and pair[0] != pair[1] for pair in pairs):  # type: ignore[attr-defined]
+    elif not isinstance(pairs, Iterable) or not all(
+        isinstance(pair, tuple | list) and len(pair) == 2 and pair[0] != pair[1] for pair in pairs
+    ):
         raise MarleneError(f"pairs must be 'all', a number, or pairs of different labels, not {pairs!r}")

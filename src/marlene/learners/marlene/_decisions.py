@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, quoted
 from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.states import arrays_under, copied_arrays, with_prefix
 from marlene.kernels.decisions.calibration import LINE
@@ -27,8 +28,6 @@ from marlene.kernels.decisions.decide import (
 from marlene.kernels.decisions.label_sets import F1, G_MEAN, JACCARD, LARGEST_SET, MOST_SETS, POWERS, LabelSets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
 
 FIRST_ERROR = 0.25
@@ -51,6 +50,7 @@ RULES = {
 }
 OBJECTIVES = (*AIMS, *RULES)
 PRICES = ("false_positive", "false_negative")
+LARGEST_PRICE = 1e100
 
 
 DECISIONS = Layout(
@@ -220,6 +220,10 @@ def no_sets() -> LabelSets:
     )
 
 
+def _is_price(name: object, price: object) -> bool:
+    return name in PRICES and isinstance(price, int | float | np.number) and bool(0 < price <= LARGEST_PRICE)
+
+
 def make_objective(objective: str | Mapping[str, float]) -> Objective:
     """Return the rule and its settings, from the parameter `objective`."""
     aims = Aims(**dict.fromkeys(Aims._fields, 0.0))
@@ -229,8 +233,9 @@ def make_objective(objective: str | Mapping[str, float]) -> Objective:
         if objective in AIMS:
             return Objective(CUTS, aims._replace(**AIMS[objective]), 0.5)
         return Objective(RULES[objective], aims, 0.5)
-    prices = objective
-    if not prices or not set(prices) <= set(PRICES) or not all(0 < prices[name] < np.inf for name in prices):
-        raise MarleneError(f"costs are positive numbers for {' and '.join(PRICES)}, not {objective!r}")
-    false_positive, false_negative = (float(prices.get(name, 1.0)) for name in PRICES)
+    if not isinstance(objective, Mapping) or not objective or not all(_is_price(*each) for each in objective.items()):
+        raise MarleneError(
+            f"costs are positive numbers up to {LARGEST_PRICE:g} for {' and '.join(PRICES)}, not {quoted(objective)}"
+        )
+    false_positive, false_negative = (float(objective.get(name, 1.0)) for name in PRICES)
     return Objective(COSTS, aims, false_positive / (false_positive + false_negative))
