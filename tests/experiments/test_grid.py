@@ -4,7 +4,8 @@ import pytest
 
 from marlene._common.errors import LONGEST, MarleneError
 from marlene.experiments import Grid, Run
-from marlene.experiments._grid import LOADED
+from marlene.experiments._grid import EVALUATION, LOADED, SYNTHETIC
+from tests.fuzz._mutations import VALUES
 
 TOML = """
 seeds = [1, 7]
@@ -238,6 +239,33 @@ def test_text_from_elsewhere_gives_one_short_line(tmp_path, text, message):
         Grid.from_toml(path).runs()
     assert len(str(refused.value)) <= LONGEST
     assert str(refused.value).isprintable()
+
+
+STREAMS = ({"load": "yeast", "limit": 100}, {"synthetic": "SS", "size": 50, "sources": "similar"})
+ENTRIES = {
+    "streams": (*LOADED, *SYNTHETIC),
+    "methods": ("name", "drift", "base", "features"),
+    "evaluation": tuple(EVALUATION),
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "name"), [(table, name) for table, names in ENTRIES.items() for name in sorted(set(names))]
+)
+def test_whatever_an_entry_is_it_is_taken_or_refused_in_one_line(table, name):
+    refused = []
+    for value in (*VALUES, -1.5, [["a"]], {"a": {"b": 1}}, "run"):
+        for stream in STREAMS:
+            told = {"streams": stream, "methods": {"name": "br-marlene"}, "evaluation": {}}
+            told[table] = told[table] | {name: value}
+            try:
+                runs = Grid([told["streams"]], [told["methods"]], evaluation=told["evaluation"]).runs()
+                assert all(run.title for run in runs)
+                assert runs
+            except MarleneError as error:
+                refused.append(str(error))
+    assert len(refused) > 10
+    assert all(said and said.isprintable() for said in refused)
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -295,6 +295,9 @@ def _refuse_many(runs: int, where: str) -> None:
 def _combinations(given: Mapping[str, Any], names: Sequence[str], where: str) -> list[dict[str, Any]]:
     """Return a mapping for every choice of one value from each list under these names."""
     lists = {name: given[name] for name in given if name in names and isinstance(given[name], list)}
+    for name, several in lists.items():
+        if not several:
+            raise MarleneError(f"{where}: {name} is an empty list")
     _refuse_many(math.prod(map(len, lists.values())), where)
     return [dict(given) | dict(zip(lists, chosen, strict=True)) for chosen in itertools.product(*lists.values())]
 
@@ -320,6 +323,10 @@ def _streams(stream: dict[str, Any], where: str) -> list[dict[str, Any]]:
 def _loaded(stream: dict[str, Any], where: str) -> dict[str, Any]:
     """Check the description of a loaded stream; add the seeds that matter, and take away the others."""
     _check(stream, LOADED, where)
+    if not stream["load"]:
+        raise MarleneError(f"{where}: expected the name of a data set or of a file, not {quoted(stream['load'])}")
+    if not all(isinstance(source, str) and source for source in stream.get("sources", [])):
+        raise MarleneError(f"{where}: sources must be names of data sets or files, not {quoted(stream['sources'])}")
     drawn = [name for name, change in changes.CHANGES.items() if change.random]
     made = dict(stream)
     if "change" in made:
