@@ -281,3 +281,17 @@ def test_a_zero_far_from_other_values_says_nothing():
     assert 0.3 < votes[1] < 0.7
     assert votes[2] > 0.7
     assert votes[1] == bank.votes(np.array([np.nan, 0.5]))[0, 1]
+
+
+@both
+def test_states_of_before_numbers_had_24_bits_are_read(kind):
+    bank = trained(kind)
+    state = {
+        name: array.astype(np.float64) if array.dtype == np.float32 else array for name, array in bank.state().items()
+    }
+    again = kind.from_state(state, bank.settings())
+    assert all(np.array_equal(array, again.state()[name]) for name, array in bank.state().items())
+    name = "gain" if "gain" in state else "weight"
+    state[name][0] = 1e100
+    with pytest.raises(MarleneError, match=name):
+        kind.from_state(state, bank.settings())

@@ -380,9 +380,20 @@ class InputBank:
         bank._scales = Scales(**arrays_under(inputs, "scales."))
         bank._alive = np.pad(alive, (0, -len(alive) % LANES))
         bank._resize()
-        for name, array in cls.saved.checked(state, **bank._in_use(), **{CLASSIFIER: len(alive)}).items():
+        given = {
+            name: _in_fewer_digits(state[name], field.dtype)
+            for name, field in cls.saved.fields.items()
+            if name in state
+        }
+        for name, array in cls.saved.checked(given, **bank._in_use(), **{CLASSIFIER: len(alive)}).items():
             getattr(bank._arrays, name)[bank._used(name, len(alive))] = array
         return bank
+
+
+def _in_fewer_digits(array: Array, number: str) -> Array:
+    """Return an array of an older file, which kept more digits of some numbers, as one of today's."""
+    with np.errstate(over="ignore"):  # infinity is refused
+        return array.astype(np.float32) if (str(array.dtype), number) == ("float64", "float32") else array
 
 
 def no_row(inputs: int) -> FullRow:
