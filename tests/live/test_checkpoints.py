@@ -101,7 +101,9 @@ def test_a_file_of_an_older_program_is_read(tmp_path):
     assert mine.counts["learnt"] == whole.counts["learnt"]
     # It remembered no answers of examples that no longer wait.
     new, same = ([one for one in answers(said(each, messages[79:])) if one["id"] >= 40] for each in (mine, whole))
-    assert new == same
+    assert [one["id"] for one in new] == [one["id"] for one in same] == list(range(40, 60))
+    for one, other in zip(new, same, strict=True):  # what an earlier program learnt differs a little
+        assert one["proba"] == pytest.approx(other["proba"], abs=0.05)
     assert mine.counts["learnt"] == whole.counts["learnt"] > 50
 
 
