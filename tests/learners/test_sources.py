@@ -126,8 +126,10 @@ def test_a_target_of_strangers_names_the_sources(way):
 @pytest.mark.parametrize("data", ["words", "yeast"])
 @pytest.mark.filterwarnings("ignore:source .* has no feature in common")
 def test_an_archive_of_strangers_costs_next_to_nothing(data, kind):
-    archive, target = (words(1000) if data == "words" else load("yeast", limit=1000)).halves(kind)
-    features = [Feature(f"other {f.name}", f.kind, f.values) for f in archive.features]
-    far = Stream.from_arrays(archive.X, archive.Y, features=features, labels=archive.labels, name="far")
-    lost = figures(Marlene(), target) - figures(Marlene(), target, sources=[far])
-    assert lost.mean() < 0.005  # thresholds begin elsewhere, which may cost one of the G-Means what another gains
+    lost = []
+    for stream in [words(1000, seed=seed) for seed in range(8)] if data == "words" else [load("yeast", limit=1000)]:
+        archive, target = stream.halves(kind)
+        features = [Feature(f"other {f.name}", f.kind, f.values) for f in archive.features]
+        far = Stream.from_arrays(archive.X, archive.Y, features=features, labels=archive.labels, name="far")
+        lost.append(figures(Marlene(), target) - figures(Marlene(), target, sources=[far]))
+    assert np.mean(lost) < 0.005  # thresholds begin elsewhere, which may cost one of the G-Means what another gains
