@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 REFRESH, AT_LEAST = 0.125, 2.0
 """The sum over absent inputs is computed afresh when the class has grown by this part, and by this many examples."""
-TOLERANCE = 0.05
+TOLERANCE = 0.02
 """And when the terms of second order since then come to more than this, as the present example suggests. They are small
 if most inputs are rare, however many there are."""
 FRESH = 32
