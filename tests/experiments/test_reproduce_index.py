@@ -71,9 +71,9 @@ def test_the_index_says_what_everything_took(plan, results, targets, tmp_path):
     write_index(tmp_path, targets, ["Read this."], plan, results)
     text = (tmp_path / "index.md").read_text(encoding="utf-8")
     words = " ".join(text.split())
-    assert "6 runs, which took 0.26 hours of CPU time on abacus with 3 cores." in words
-    assert "`marlene reproduce all` with its default of 3 seeds has 11 runs and takes about 0.2 CPU hours" in words
-    assert "The time of 3 runs is not known" in words
+    assert "has 6 runs of these pages, which took 0.26 hours of CPU time on abacus with 3 cores." in words
+    assert "`marlene reproduce all` with its default of 3 seeds has 11 runs and takes more than 0.2 CPU hours" in words
+    assert "3 of them are not there with any seed. Their time is left out" in words
     assert "| table-real | 4 | 4 | 0.26 | 0.18 | 1, 2, 7 |" in text.splitlines()
     assert "| all | 6 | 11 | 0.26 | 0.19 | 1, 2, 7 |" in text.splitlines()
 

@@ -138,6 +138,7 @@ def _cost_section(every: Sequence[Cost], plan: Plan, results: Results) -> list[s
     machines = "; ".join(sorted(results.machines())) or "no machine"
     said = {"runs": whole.runs, "hours": whole.seconds / HOUR, "machines": machines, "seeds": len(plan.seeds)}
     said |= {"planned": whole.planned, "needed": whole.needed / HOUR}
+    said |= {"bound": "more than" if whole.unknown else "about"}
     plans = [] if plan.quick else [say("index", "cost-plan", **said)]
     plans += [say("index", "cost-unknown", unknown=whole.unknown)] if whole.unknown else []
     return [
