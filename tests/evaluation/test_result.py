@@ -56,7 +56,7 @@ def refused(folder, said):
 
 
 @settings(max_examples=25)
-@given(streams(), st.integers(-1, 50), st.one_of(st.none(), st.integers(-(2**62), 2**62)))
+@given(streams(), st.integers(-1, 50), st.one_of(st.none(), st.integers(-(10**18), 10**18)))
 def test_what_is_loaded_is_what_was_saved(stream, start, seed):
     result = prequential(Majority(), stream, start=start, seed=seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -236,4 +236,4 @@ def test_predictions(tmp_path, result):
 
 def test_a_seed_that_could_not_be_loaded_is_refused():
     with pytest.raises(MarleneError, match=r"^seed must be a whole number from "):
-        prequential(Majority(), numbered(50), seed=2**62 + 1)
+        prequential(Majority(), numbered(50), seed=10**18 + 1)
