@@ -190,9 +190,7 @@ def bayes_learn(
             _learn_value(bank, scales.numeric[slot], slot, first, x, times)
         if any_due:
             _refresh_gains(bank, settings, scales, slot, first, due)
-    if _move_absent(bank, settings, first, scales.seen[1], stored, times, common, due, patience):
-        _refresh_those_due(bank, settings, scales, first, times, stored, due, listed)
-    _move_base(bank, first, times)
+    _learn_absent(bank, settings, scales, first, times, stored, common, patience, listed)
 
 
 @inlined
@@ -220,8 +218,7 @@ def _count_input(negative: Floats, positive: Floats, times: Floats, common: Floa
         negative[k] -= times[k] if times[k] < 0.0 else 0.0  # noqa: FURB136
     found = 0
     for k in range(len(times)):
-        up, down = positive[k], negative[k]
-        now = up if times[k] > 0.0 else down
+        now = positive[k] if times[k] > 0.0 else negative[k]
         learns = 1.0 if times[k] != 0.0 else 0.0
         common[k] += learns * (now - abs(times[k]))
         is_now = (times[k] != 0.0) & (is_due(int(now)) | always)
@@ -246,49 +243,45 @@ def _refresh_gains(bank: Bayes, settings: BayesSettings, scales: Scales, slot: i
                 _fit_curve(bank, settings, scales, i, first + k, c1[k], c0[k])
 
 
+@subkernel
+def _learn_absent(
+    bank: Bayes, settings: BayesSettings, scales: Scales, first: int, times: Floats, stored: int, common: Floats,
+    patience: float, listed: Ints,
+) -> None:  # fmt: skip
+    """Update the sums over absent inputs for an example that has `stored` of those met, or compute them afresh."""
+    inputs, met = listed[:0], scales.seen[1]
+    for k in range(len(times)):
+        if times[k] != 0.0:
+            y, h, weight = 1 if times[k] > 0.0 else 0, first + k, abs(times[k])
+            if _is_off(bank, y, h, common[k], patience):
+                if len(inputs) == 0 and bank.refreshed[y, h] > 0.0:
+                    inputs = listed[: list_met(scales.met, listed)]
+                _refresh_absent(bank, settings, scales, y, h, stored, inputs)
+            else:
+                _move_absent(bank, settings, y, h, weight, met, stored, common[k])
+            bank.inputs[y, h] += weight * stored
+            prior = log_of((bank.weights[1, h] + 1.0) / (bank.weights[0, h] + 1.0))
+            bank.base[h] = prior + bank.absent[1, h] - bank.absent[0, h]
+
+
+@inlined
+def _is_off(bank: Bayes, y: int, h: int, common: float, patience: float) -> bool:
+    """Tell whether the sum over absent inputs is to be computed afresh."""
+    n, refreshed = bank.examples[y, h], bank.refreshed[y, h]
+    late = n - refreshed
+    is_late = late >= patience * max(REFRESH * refreshed, AT_LEAST) and common * late > TOLERANCE * n * n
+    return bool(refreshed == 0.0 or is_late)
+
+
 @inlined
 def _move_absent(
-    bank: Bayes, settings: BayesSettings, first: int, met: int, stored: int, times: Floats, common: Floats, due: Floats,
-    patience: float,
-) -> bool:  # fmt: skip
-    """Update the sums over absent inputs for an example with `stored` of those met; tell whether any is due."""
-    a, stop, found = settings.smoothing, first + len(times), 0
-    n0, n1 = bank.examples[0, first:stop], bank.examples[1, first:stop]
-    seen0, seen1 = bank.refreshed[0, first:stop], bank.refreshed[1, first:stop]
-    inputs0, inputs1 = bank.inputs[0, first:stop], bank.inputs[1, first:stop]
-    absent0, absent1 = bank.absent[0, first:stop], bank.absent[1, first:stop]
-    for k in range(len(times)):
-        weight, is_positive = abs(times[k]), times[k] > 0.0
-        n, other = n1[k], n0[k]
-        n = n if is_positive else other
-        refreshed, other = seen1[k], seen0[k]
-        refreshed = refreshed if is_positive else other
-        inputs, other = inputs1[k], inputs0[k]
-        inputs = inputs if is_positive else other
-        before, late, least = n - weight, n - refreshed, REFRESH * refreshed
-        least = patience * (least if least > AT_LEAST else AT_LEAST)  # noqa: FURB136 (faster: no check for NaN)
-        is_late = (late >= least) & (common[k] * late > TOLERANCE * n * n)
-        is_now = (weight != 0.0) & (is_late | (refreshed == 0.0))
-        due[k] = 1.0 if is_now else 0.0
-        found += 1 if is_now else 0
-        change = (met - stored) * log_of((n + a) / (before + a)) - met * log_of((n + 2.0 * a) / (before + 2.0 * a))
-        change += (inputs - common[k]) * weight / ((before + a) * (n + a))
-        absent1[k] += change if times[k] > 0.0 else 0.0
-        absent0[k] += change if times[k] < 0.0 else 0.0
-        inputs1[k] += weight * stored if times[k] > 0.0 else 0.0
-        inputs0[k] += weight * stored if times[k] < 0.0 else 0.0
-    return found > 0
-
-
-@inlined
-def _move_base(bank: Bayes, first: int, times: Floats) -> None:
-    """Write the log odds of an example without inputs, for all that have learnt."""
-    stop = first + len(times)
-    w0, w1 = bank.weights[0, first:stop], bank.weights[1, first:stop]
-    absent0, absent1, base = bank.absent[0, first:stop], bank.absent[1, first:stop], bank.base[first:stop]
-    for k in range(len(times)):
-        fresh = log_of((w1[k] + 1.0) / (w0[k] + 1.0)) + absent1[k] - absent0[k]
-        base[k] = fresh if times[k] != 0.0 else base[k]
+    bank: Bayes, settings: BayesSettings, y: int, h: int, times: float, met: int, stored: int, common: float
+) -> None:
+    """Update the sum over absent inputs to first order."""
+    a, n = settings.smoothing, bank.examples[y, h]
+    before = n - times
+    change = (met - stored) * log_of((n + a) / (before + a)) - met * log_of((n + 2.0 * a) / (before + 2.0 * a))
+    bank.absent[y, h] += change + (bank.inputs[y, h] - common) * times / ((before + a) * (n + a))
 
 
 @inlined
@@ -323,21 +316,6 @@ def _shrunk(
     off, shift = bank.mean[i, y, h] - mean, all_mean - mean
     total = bank.squares[i, y, h] + count * off * off + pseudo * (all_variance + shift * shift)
     return mean, total / (count + pseudo) + SMALLEST_VARIANCE
-
-
-@subkernel
-def _refresh_those_due(
-    bank: Bayes, settings: BayesSettings, scales: Scales, first: int, times: Floats, stored: int, due: Floats,
-    listed: Ints,
-) -> None:  # fmt: skip
-    """Compute the sums over absent inputs afresh that are due."""
-    inputs = listed[:0]
-    for k in range(len(due)):
-        if due[k] != 0.0:
-            y = 1 if times[k] > 0.0 else 0
-            if len(inputs) == 0 and bank.refreshed[y, first + k] > 0.0:
-                inputs = listed[: list_met(scales.met, listed)]
-            _refresh_absent(bank, settings, scales, y, first + k, stored, inputs)
 
 
 @inlined
