@@ -346,11 +346,15 @@ def test_what_was_not_added_cannot_be_reverted():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"counts": np.zeros((3, 3))}, r"counts is float64 of shape \(3, 3\), expected float64 of shape \(3, 4\)"),
-        ({"sums": np.zeros((7, 2), dtype=np.float32)}, "sums is float32"),
-        ({"cursor": np.array([9, 0, 0])}, "points outside the window"),
-        ({"cursor": np.array([0, -3, 0])}, "points outside the window"),
-        ({"ring": np.full((5, 3), 4, dtype=np.int8)}, "not an outcome"),
+        ({"counts": np.zeros((3, 3))}, "counts has another length"),
+        ({"counts": np.full((3, 4), -1.0)}, "counts is not of at least 0"),
+        ({"sums": np.zeros((8, 2), dtype=np.float32)}, "sums is not of type float64"),
+        ({"sums": np.full((8, 2), np.inf)}, "sums is not up to"),
+        ({"cursor": np.array([9, 0, 0])}, "`cursor` is in the ring"),
+        ({"cursor": np.array([0, -3, 0])}, "`cursor` is in the ring"),
+        ({"ring": np.full((5, 3), 4, dtype=np.int8)}, "ring is not from -1 to 3"),
+        ({"window": np.array(7)}, "a row more than the window"),
+        ({"fading": np.array(0.5)}, "exclude each other"),
         ({"extra": np.zeros(1)}, "expected"),
     ],
 )

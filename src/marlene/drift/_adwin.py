@@ -8,16 +8,51 @@ from typing import TYPE_CHECKING
 import numpy as np
 from river import base
 
-from marlene._common.errors import MarleneError
-from marlene.drift._bank import DRIFT, ArrayBank
+from marlene._common.layouts import Field, Rule
+from marlene.drift._bank import DRIFT, SIGNAL, ArrayBank, counted_field, detector_layout
 from marlene.drift._checks import as_values
 from marlene.drift._single import THE_ONE, SingleDetector
 from marlene.kernels.drift import adwin as kernels
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
-    from marlene._common.arrays import Bools, Codes, Floats, Ints
+    from marlene._common.arrays import Array, Bools, Codes, Floats, Ints
+
+
+PER_ROW, PER_BUCKET = ("detectors", kernels.ROWS), ("detectors", kernels.ROWS, kernels.BUCKETS)
+
+
+def _rows_in_use(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    used = np.arange(kernels.ROWS) < arrays["rows"][:, np.newaxis]
+    return np.array_equal(arrays["bucket_count"] > 0, used)
+
+
+def _buckets_fill_the_window(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    sizes = arrays["bucket_count"] * 2 ** np.arange(kernels.ROWS)
+    return np.array_equal(sizes.sum(axis=1), arrays["width"])
+
+
+LAYOUT = detector_layout(
+    "adwin",
+    {
+        "inputs": counted_field("how many inputs there were"),
+        "width": counted_field("how many of them are in the window"),
+        "total": Field("float64", ("detectors",), "the sum of these"),
+        "variance_sum": Field("float64", ("detectors",), "the sum of squared deviations from their mean"),
+        "rows": Field("int64", ("detectors",), "how many rows of buckets are used", least=0, most=kernels.ROWS),
+        "bucket_count": Field("uint8", PER_ROW, "buckets in each row", least=0, most=kernels.BUCKETS),
+        "bucket_total": Field("float64", PER_BUCKET, "the sum of each bucket"),
+        "bucket_variance": Field("float64", PER_BUCKET, "the sum of squared deviations in each bucket"),
+        "cut": Field("bool", ("detectors",), "whether the last input made the window shorter"),
+        "signal": SIGNAL,
+    },
+    Rule("rows in use hold buckets, and no others do", _rows_in_use),
+    Rule("row r holds 2ʳ inputs in each bucket; together they are the window", _buckets_fill_the_window),
+    Rule("no window has more inputs than there were", lambda a, _: (a["width"] <= a["inputs"]).all()),
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -72,7 +107,7 @@ class ADWINBank(ADWINSettings, ArrayBank[kernels.ADWINArrays, kernels.ADWINParam
 
     name = "adwin"
 
-    _arrays_type, _parameters_type, _shapes = kernels.ADWINArrays, kernels.ADWINParameters, kernels.ADWIN_SHAPES
+    _arrays_type, _parameters_type, saved = kernels.ADWINArrays, kernels.ADWINParameters, LAYOUT
 
     def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:  # noqa: ARG002
         return self._update_values(ids, np.where(correct, 0.0, 1.0))
@@ -99,20 +134,6 @@ class ADWINBank(ADWINSettings, ArrayBank[kernels.ADWINArrays, kernels.ADWINParam
         """
         known = self._known(ids)
         return self._update_values(known, as_values(values, "values", len(known)))
-
-    def _refuse_impossible(self) -> None:
-        arrays = self.arrays
-        limit = arrays.bucket_count.shape[1]
-        used = np.arange(limit) < arrays.rows[:, np.newaxis]
-        sizes = arrays.bucket_count * 2 ** np.arange(limit)
-        if (
-            (arrays.rows < 0).any()
-            or (arrays.rows > limit).any()
-            or (arrays.bucket_count > kernels.BUCKETS).any()
-            or not np.array_equal(arrays.bucket_count > 0, used)
-            or not np.array_equal(sizes.sum(axis=1), arrays.width)
-        ):
-            raise MarleneError("state of an adwin bank: width, rows and bucket_count contradict each other")
 
 
 @dataclass(eq=False, repr=False)

@@ -6,10 +6,30 @@ from dataclasses import dataclass
 
 from river import base
 
-from marlene.drift._bank import ArrayBank
+from marlene._common.layouts import Field
+from marlene.drift._bank import SIGNAL, ArrayBank, counted_field, detector_layout, share_field, sum_field
 from marlene.drift._checks import as_bit
+from marlene.drift._ddm_oci import DEVIATION, RECALLS
 from marlene.drift._single import SingleDetector
 from marlene.kernels.drift import detectors as kernels
+
+
+LAYOUT = detector_layout(
+    "balanced",
+    {
+        "n": counted_field("how many inputs of the smaller class there were"),
+        "p": share_field("the mean of both recalls"),
+        "s": Field("float64", ("detectors",), "its deviation", bounded=False),
+        "p_max": share_field("the best mean of both recalls"),
+        "s_max": share_field("its deviation"),
+        "class_size": sum_field("how often each class came, fading", 2),
+        "recall_num": sum_field("how many of each class were right, fading", 2),
+        "recall_den": sum_field("how many of each class there were, fading", 2),
+        "signal": SIGNAL,
+    },
+    DEVIATION,
+    RECALLS,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -72,7 +92,7 @@ class BalancedBank(BalancedSettings, ArrayBank[kernels.BalancedArrays, kernels.B
     name = "balanced"
 
     _arrays_type, _parameters_type = kernels.BalancedArrays, kernels.BalancedParameters
-    _shapes = kernels.BALANCED_SHAPES
+    saved = LAYOUT
     _reset_kernel, _update_kernel = staticmethod(kernels.balanced_reset), staticmethod(kernels.balanced_update)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
-from marlene._common.states import fill
+from marlene._common.layouts import Field, Layout
+from marlene._common.states import MOST_COUNTED, fill
 from marlene.drift._checks import as_bits, as_ids, kernel_parameters
 from marlene.kernels.drift import detectors as kernels
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from marlene._common.arrays import Array, Arrays, Bools, Codes, Ints
+    from marlene._common.layouts import Rule
 
 
 IN_CONTROL = kernels.IN_CONTROL
@@ -163,6 +165,30 @@ class DetectorBank(ABC):
         return array
 
 
+def counted_field(says: str) -> Field:
+    """Return a field with a count for every detector."""
+    return Field("int64", ("detectors",), says, least=0, most=MOST_COUNTED)
+
+
+def share_field(says: str, *axes: int, bounded: bool = True) -> Field:
+    """Return a field with numbers from 0 to 1 for every detector; without bounds, infinite ones too."""
+    return Field("float64", ("detectors", *axes), says, least=0, most=1 if bounded else None, bounded=bounded)
+
+
+def sum_field(says: str, *axes: int) -> Field:
+    """Return a field with sums of numbers that are not negative."""
+    return Field("float64", ("detectors", *axes), says, least=0)
+
+
+SIGNAL = Field("uint8", ("detectors",), "the last answer: 0, 1 for a warning, 2 for a drift", least=0, most=DRIFT)
+
+
+def detector_layout(name: str, fields: Mapping[str, Field], *rules: Rule) -> Layout:
+    """Return what the arrays of a bank must be like. The first axis of each is that of the detectors."""
+    alive = Field("bool", ("detectors",), "which detectors there are")
+    return Layout(f"a bank of {name} detectors", {"alive": alive, **fields}, rules)
+
+
 BankArrays = TypeVar("BankArrays", bound=NamedTuple)
 Parameters = TypeVar("Parameters", bound=NamedTuple)
 
@@ -170,13 +196,14 @@ Parameters = TypeVar("Parameters", bound=NamedTuple)
 class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
     """A bank whose detectors are rows of arrays; its settings are the parameters of its kernels.
 
-    A subclass names the types of both, and the kernels. It also inherits from a dataclass with its settings as fields.
+    A subclass names the types of both, describes the arrays and names the kernels. It also inherits from a dataclass
+    with its settings as fields.
     """
 
     _arrays_type: type[BankArrays]
     _parameters_type: type[Parameters]
-    _shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {}
-    """Dimensions of arrays that have more than one number for a detector."""
+    saved: ClassVar[Layout]
+    """What the arrays are like, here and in a state; see `detector_layout`."""
     _reset_kernel: ClassVar[Callable[..., None] | None] = None
     """Starts a detector that does not begin with zeros."""
     _update_kernel: ClassVar[Callable[..., None]]
@@ -193,7 +220,11 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
 
     @classmethod
     def _new_arrays(cls, capacity: int) -> BankArrays:
-        return kernels.new_arrays(cls._arrays_type, capacity, cls._shapes)
+        fields = {name: cls.saved.fields[name] for name in cls._arrays_type._fields}
+        shapes = {
+            name: (capacity, *(n for n in field.axes[1:] if isinstance(n, int))) for name, field in fields.items()
+        }
+        return cls._arrays_type(**{name: np.zeros(shapes[name], field.dtype) for name, field in fields.items()})
 
     def _start(self, ids: Ints) -> None:
         if self._reset_kernel is None:
@@ -206,9 +237,6 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
         signals = np.empty(len(ids), np.uint8)
         self._update_kernel(self.arrays, self.parameters, ids, correct, truth, signals)
         return signals
-
-    def _refuse_impossible(self) -> None:
-        """Raise an error if the kernels would read outside the arrays of this state."""
 
     def _grow(self, capacity: int) -> None:
         larger = self._new_arrays(capacity)
@@ -260,12 +288,10 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
         for name, array in settings.items():
             fill(array, state[name], f"state of a bank: {name}")
         bank = cls(**{name: array.item() for name, array in settings.items()})  # settings are fields of subclasses
-        alive = np.zeros(state["alive"].size, np.bool_)
-        bank._alive, bank.arrays = alive, cls._new_arrays(len(alive))
-        for name, array in {"alive": alive, **bank.arrays._asdict()}.items():
-            fill(array, state[name], f"state of a bank: {name}")
-        bank._clear(np.flatnonzero(~alive))
-        bank._refuse_impossible()
+        given = cls.saved.checked(state)
+        bank._alive = given.pop("alive").astype(np.bool_)
+        bank.arrays = cls._arrays_type(**given)
+        bank._clear(np.flatnonzero(~bank._alive))
         return bank
 
     def __eq__(self, other: object) -> bool:

@@ -6,10 +6,23 @@ from dataclasses import dataclass
 
 from river import base
 
-from marlene.drift._bank import ArrayBank
+from marlene.drift._bank import SIGNAL, ArrayBank, counted_field, detector_layout, share_field
 from marlene.drift._checks import as_bit
 from marlene.drift._single import SingleDetector
 from marlene.kernels.drift import detectors as kernels
+
+
+LAYOUT = detector_layout(
+    "ddm",
+    {
+        "n": counted_field("how many inputs there were"),
+        "p": share_field("the error rate"),
+        "s": share_field("its deviation"),
+        "p_min": share_field("the lowest error rate; infinite before there is one", bounded=False),
+        "s_min": share_field("its deviation", bounded=False),
+        "signal": SIGNAL,
+    },
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -60,7 +73,7 @@ class DDMBank(DDMSettings, ArrayBank[kernels.DDMArrays, kernels.DDMParameters]):
 
     name = "ddm"
 
-    _arrays_type, _parameters_type = kernels.DDMArrays, kernels.DDMParameters
+    _arrays_type, _parameters_type, saved = kernels.DDMArrays, kernels.DDMParameters, LAYOUT
     _reset_kernel, _update_kernel = staticmethod(kernels.ddm_reset), staticmethod(kernels.ddm_update)
 
 

@@ -6,10 +6,33 @@ from dataclasses import KW_ONLY, dataclass
 
 from river import base
 
-from marlene.drift._bank import ArrayBank
+from marlene._common.layouts import Field, Rule
+from marlene.drift._bank import SIGNAL, ArrayBank, counted_field, detector_layout, share_field, sum_field
 from marlene.drift._checks import as_bit
 from marlene.drift._single import SingleDetector
 from marlene.kernels.drift import detectors as kernels
+
+
+DEVIATION = Rule("`s` is a deviation, or NaN", lambda a, _: not ((a["s"] < 0) | (a["s"] > 1)).any())
+RECALLS = Rule("no recall is above 1", lambda a, _: (a["recall_num"] <= a["recall_den"]).all())
+LAYOUT = detector_layout(
+    "ddm-oci",
+    {
+        "n": counted_field("how many inputs there were"),
+        "minority": Field("uint8", ("detectors",), "the smaller class", least=0, most=1),
+        "p": share_field("the recall of the smaller class"),
+        "s": Field("float64", ("detectors",), "its deviation", bounded=False),
+        "p_max": share_field("the best recall of each class", 2),
+        "s_max": share_field("its deviation", 2),
+        "class_size": sum_field("how often each class came, fading", 2),
+        "class_size_den": sum_field("how many inputs there were, fading"),
+        "recall_num": sum_field("how many of each class were right, fading", 2),
+        "recall_den": sum_field("how many of each class there were, fading", 2),
+        "signal": SIGNAL,
+    },
+    DEVIATION,
+    RECALLS,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -84,7 +107,7 @@ class DDMOCIBank(DDMOCISettings, ArrayBank[kernels.DDMOCIArrays, kernels.DDMOCIP
     name = "ddm-oci"
 
     _arrays_type, _parameters_type = kernels.DDMOCIArrays, kernels.DDMOCIParameters
-    _shapes = kernels.DDM_OCI_SHAPES
+    saved = LAYOUT
     _reset_kernel, _update_kernel = staticmethod(kernels.ddm_oci_reset), staticmethod(kernels.ddm_oci_update)
 
 

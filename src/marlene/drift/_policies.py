@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marlene.drift._bank import ArrayBank
+from marlene._common.layouts import Field
+from marlene.drift._bank import ArrayBank, detector_layout
 from marlene.kernels.drift import detectors as kernels
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class NoneBank(ArrayBank[NoArrays, NoParameters]):
 
     name = "none"
 
-    _arrays_type, _parameters_type = NoArrays, NoParameters
+    _arrays_type, _parameters_type, saved = NoArrays, NoParameters, detector_layout("none", {})
 
     def _update(self, ids: Ints, correct: Bools, truth: Bools) -> Codes:  # noqa: ARG002
         return np.zeros(len(ids), np.uint8)
@@ -60,6 +61,9 @@ class OracleBank(ArrayBank[kernels.OracleArrays, NoParameters]):
     name = "oracle"
 
     _arrays_type, _parameters_type = kernels.OracleArrays, NoParameters
+    saved = detector_layout(
+        "oracle", {"announced": Field("bool", ("detectors",), "whether a drift was announced and not yet reported")}
+    )
 
     def signal(self, ids: npt.ArrayLike) -> None:
         """Let each of `ids` report a drift at its next input."""

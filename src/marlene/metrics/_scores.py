@@ -9,7 +9,8 @@ import numpy as np
 from marlene._common.checks import checked, whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.labels import as_labels
-from marlene._common.states import copied_arrays, fill
+from marlene._common.layouts import Field, Layout, Rule
+from marlene._common.states import MOST_COUNTED, copied_arrays
 from marlene.kernels import scores as kernels
 from marlene.metrics._formulas import Score, f1, macro, micro, over_examples, precision, recall
 
@@ -19,11 +20,38 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from marlene._common.arrays import Floats, Labels
-    from marlene._common.checks import Rule
+    from marlene._common.arrays import Array
+    from marlene._common.checks import Rule as Check
 
 TRACE = kernels.TRACE
 """Columns of the array `Scores.update_many` returns with ``trace=True``."""
-FADING: Rule = (float, lambda x: 0 < x < 1, "a number above 0 and below 1")
+FADING: Check = (float, lambda x: 0 < x < 1, "a number above 0 and below 1")
+
+
+def _are_in_the_ring(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
+    row, *filled = arrays["cursor"].tolist()
+    return 0 <= row < lengths["rows"] and all(kernels.NOTHING_TO_REVERT <= n < lengths["rows"] for n in filled)
+
+
+_COUNTED, _SUMMED = ("labels", 4), (kernels.WEIGHT + 1, 2)
+LAYOUT = Layout(
+    "scores",
+    {
+        "window": Field("int64", (), "how many examples count; 0 for all", least=0, most=MOST_COUNTED),
+        "fading": Field("float64", (), "by how much earlier ones fade; 1 for not at all", least=0, most=1),
+        "counts": Field("float64", _COUNTED, "true positives, false positives, true and false negatives", least=0),
+        "sums": Field("float64", _SUMMED, "coarse and fine parts of sums over examples"),
+        "ring": Field("int8", ("rows", "labels"), "which of the four each label was; -1 is unknown", least=-1, most=3),
+        "cursor": Field("int64", (3,), "the next row, how many are in the window, and were before; -1 is not known"),
+        "counts_before": Field("float64", _COUNTED, "`counts` before the last example", least=0),
+        "sums_before": Field("float64", _SUMMED, "`sums` before the last example"),
+    },
+    (
+        Rule("there are labels", lambda _, n: n["labels"] > 0),
+        Rule("the ring has a row more than the window", lambda a, n: n["rows"] == a["window"] + 1),
+        Rule("`cursor` is in the ring", _are_in_the_ring),
+    ),
+)
 
 
 class Scores:
@@ -277,24 +305,11 @@ class Scores:
         wanted = {"window", "fading", *kernels.ScoreState._fields}
         if set(state) != wanted:
             raise MarleneError(f"state of scores holds {sorted(state)}, expected {sorted(wanted)}")
-        window, fading = int(state["window"]), float(state["fading"])
-        if len(state["ring"]) != window + 1:
-            raise MarleneError(f"state of scores: the window is {window}, but the ring has {len(state['ring'])} rows")
-        result = cls(len(state["counts"]), window or None, None if fading == 1 else fading)
-        for name, array in result._state._asdict().items():
-            fill(array, state[name], f"state of scores: {name}")
-            if not np.isfinite(array).all():
-                raise MarleneError(f"state of scores: {name} is not finite")
-        result._refuse_rows_outside_the_ring()
+        given = LAYOUT.checked(state)
+        window, fading = int(given.pop("window")), float(given.pop("fading"))
+        result = cls(1, window or None, None if fading == 1 else fading)
+        result._state = kernels.ScoreState(**given)
         return result
-
-    def _refuse_rows_outside_the_ring(self) -> None:
-        # Kernels do not check indices.
-        ring, (row, *filled) = self._state.ring, self._state.cursor.tolist()
-        if not 0 <= row < len(ring) or not all(kernels.NOTHING_TO_REVERT <= n < len(ring) for n in filled):
-            raise MarleneError(f"state of scores: cursor {self._state.cursor.tolist()} points outside the window")
-        if ring.min() < kernels.UNKNOWN or ring.max() > kernels.FALSE_NEGATIVE:
-            raise MarleneError("state of scores: ring holds something that is not an outcome")
 
     def copy(self) -> Scores:
         """Return an independent copy."""

@@ -54,9 +54,6 @@ class ADWINArrays(NamedTuple):
     signal: Codes
 
 
-ADWIN_SHAPES = {"bucket_count": (ROWS,), "bucket_total": (ROWS, BUCKETS), "bucket_variance": (ROWS, BUCKETS)}
-
-
 @kernel
 def adwin_step(arrays: ADWINArrays, parameters: ADWINParameters, i: int, value: float) -> int:
     """Give detector i one number; return the answer.

@@ -8,20 +8,14 @@ its next input. ADWIN has the same layout and a module of its own.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marlene._common import arrays as types
 from marlene.kernels.compile import inlined, kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from marlene._common.arrays import Bools, Codes, Floats, Ints
-
-DTYPES = {types.Ints: np.int64, types.Floats: np.float64, types.Bools: np.bool_, types.Codes: np.uint8}
-DetectorArrays = TypeVar("DetectorArrays", bound=NamedTuple)
 
 IN_CONTROL, WARNING, DRIFT = range(3)
 
@@ -63,9 +57,6 @@ class DDMOCIArrays(NamedTuple):
     signal: Codes
 
 
-DDM_OCI_SHAPES = dict.fromkeys(("p_max", "s_max", "class_size", "recall_num", "recall_den"), (2,))
-
-
 class BalancedParameters(NamedTuple):
     """Settings of balanced detectors."""
 
@@ -94,9 +85,6 @@ class BalancedArrays(NamedTuple):
     signal: Codes
 
 
-BALANCED_SHAPES = dict.fromkeys(("class_size", "recall_num", "recall_den"), (2,))
-
-
 class DDMParameters(NamedTuple):
     """Settings of DDM."""
 
@@ -120,17 +108,6 @@ class OracleArrays(NamedTuple):
     """Drifts that were announced to an oracle and not reported yet."""
 
     announced: Bools
-
-
-def new_arrays(
-    arrays_type: type[DetectorArrays], capacity: int, shapes: Mapping[str, tuple[int, ...]]
-) -> DetectorArrays:
-    """Return arrays of zeros for `capacity` detectors, with the dtypes that the fields of the tuple are annotated with.
-
-    `shapes` gives the further dimensions of an array, if it has any.
-    """
-    hints = get_type_hints(arrays_type, localns=vars(types)).items()
-    return arrays_type._make(np.zeros((capacity, *shapes.get(name, ())), DTYPES[hint]) for name, hint in hints)
 
 
 @kernel
