@@ -4,11 +4,13 @@ import doctest
 import importlib.util
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
+from marlene._common.layouts import Layout
 from marlene.cli._app import app
 from marlene.experiments.reproduce import TARGETS
 
@@ -101,3 +103,7 @@ def test_the_page_of_formats_says_what_is_checked():
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
     assert tool.page() == tool.PAGE.read_text(encoding="utf-8"), "python tools/formats.py writes it"
+    everywhere = [vars(module) for name, module in sys.modules.items() if name.startswith("marlene.")]
+    found = {value.whose for names in everywhere for value in names.values() if isinstance(value, Layout)}
+    assert len(found) > 40
+    assert found <= {layout.whose for layout in tool.LAYOUTS}

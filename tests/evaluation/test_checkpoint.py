@@ -316,8 +316,10 @@ def test_the_labels_of_a_majority_learner_must_fit_into_a_file():
     learner.learn_one({}, {("a", "b"): True})
     with pytest.raises(MarleneError, match="labels are texts or numbers"):
         learner.state()
-    with pytest.raises(MarleneError, match="not the state of a learner, or damaged: the counts"):
-        Majority.from_state({"labels": ["a"]}, {"positive": np.zeros(2), "seen": np.zeros(1)})
+    with pytest.raises(
+        MarleneError, match="not the state of the counts of a majority, or damaged: seen has another length"
+    ):
+        Majority.from_state({"labels": ["a"]}, {"positive": np.zeros(1, int), "seen": np.zeros(2, int)})
 
 
 @pytest.mark.parametrize("how", ["anywhere", "writing"])

@@ -158,7 +158,7 @@ def test_a_damaged_state_is_refused(transformation):
     model.learn_many(X, Y)
     header, arrays = model.state()
     for name in ("members.ids", "members.parts"):
-        with pytest.raises(MarleneError, match="damaged: the base classifiers"):
+        with pytest.raises(MarleneError, match="damaged: each base classifier that there is has one place"):
             OnlineBagging.from_state(header, arrays | {name: arrays[name] + 1})
     kind, settings = header["transformation"]
     strange = header | {"transformation": [kind, settings | {"base": ["river", {}]}]}

@@ -410,3 +410,22 @@ def test_an_error_in_the_midst_of_a_row_ends_the_learner(options, monkeypatch):
     for call in (broken.state, lambda: broken.predict_many(X), lambda: broken.learn_many(X, Y)):
         with pytest.raises(MarleneError, match=r"cannot be used any more, load a saved one$"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("counts", np.zeros((4, 3, 2))),
+        ("counts", np.full((4, 3, 3), -1.0)),
+        ("counts", np.zeros((4, 4, 4))),
+        ("waiting", np.zeros((5, 2), np.int8)),
+        ("waiting", np.full((5, 3), 2, np.int8)),
+        ("waiting", np.zeros((100, 3), np.int8)),
+    ],
+)
+def test_a_dependence_that_nobody_counted_is_refused(name, wrong):
+    dependence = Dependence()
+    dependence.count(np.ones((5, 3), np.int8))
+    Dependence().restore(dependence.state(), 3)
+    with pytest.raises(MarleneError, match="not the state of the dependence of labels, or damaged"):
+        Dependence().restore(dependence.state() | {name: wrong}, 3)

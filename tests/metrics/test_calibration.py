@@ -65,7 +65,9 @@ def test_integers_are_probabilities():
 def test_wrong_shapes_are_refused():
     with pytest.raises(MarleneError, match="expected a value for each of 2 labels"):
         Calibration(2).update_many([[1, 0]], [[0.5]])
-    with pytest.raises(MarleneError, match="expected float64 of labels × bins × 3"):
+    with pytest.raises(MarleneError, match="of a calibration, or damaged: reliability has another number of axes"):
         Calibration.of(np.zeros((2, 3)))
+    with pytest.raises(MarleneError, match="damaged: no bin has more positives than predictions"):
+        Calibration.of(np.array([[[1.0, 2.0, 0.5]]]))
     with pytest.raises(MarleneError, match="bins must be a whole number of at least 1"):
         Calibration(1, 0)

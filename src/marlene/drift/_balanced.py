@@ -13,7 +13,6 @@ from marlene.drift._ddm_oci import DEVIATION, RECALLS
 from marlene.drift._single import SingleDetector
 from marlene.kernels.drift import detectors as kernels
 
-
 LAYOUT = detector_layout(
     "balanced",
     {

@@ -220,11 +220,8 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
 
     @classmethod
     def _new_arrays(cls, capacity: int) -> BankArrays:
-        fields = {name: cls.saved.fields[name] for name in cls._arrays_type._fields}
-        shapes = {
-            name: (capacity, *(n for n in field.axes[1:] if isinstance(n, int))) for name, field in fields.items()
-        }
-        return cls._arrays_type(**{name: np.zeros(shapes[name], field.dtype) for name, field in fields.items()})
+        fields = [cls.saved.fields[name] for name in cls._arrays_type._fields]
+        return cls._arrays_type._make(np.zeros((capacity, *map(int, f.axes[1:])), f.dtype) for f in fields)
 
     def _start(self, ids: Ints) -> None:
         if self._reset_kernel is None:
@@ -290,7 +287,7 @@ class ArrayBank(DetectorBank, Generic[BankArrays, Parameters]):
         bank = cls(**{name: array.item() for name, array in settings.items()})  # settings are fields of subclasses
         given = cls.saved.checked(state)
         bank._alive = given.pop("alive").astype(np.bool_)
-        bank.arrays = cls._arrays_type(**given)
+        bank.arrays = cls._arrays_type._make(given[name] for name in cls._arrays_type._fields)
         bank._clear(np.flatnonzero(~bank._alive))
         return bank
 

@@ -11,7 +11,6 @@ from marlene.drift._checks import as_bit
 from marlene.drift._single import SingleDetector
 from marlene.kernels.drift import detectors as kernels
 
-
 LAYOUT = detector_layout(
     "ddm",
     {

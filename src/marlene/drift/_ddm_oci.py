@@ -12,7 +12,6 @@ from marlene.drift._checks import as_bit
 from marlene.drift._single import SingleDetector
 from marlene.kernels.drift import detectors as kernels
 
-
 DEVIATION = Rule("`s` is a deviation, or NaN", lambda a, _: not ((a["s"] < 0) | (a["s"] > 1)).any())
 RECALLS = Rule("no recall is above 1", lambda a, _: (a["recall_num"] <= a["recall_den"]).all())
 LAYOUT = detector_layout(

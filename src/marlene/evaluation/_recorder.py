@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.labels import UNKNOWN
+from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.resources import memory_mb
-from marlene._common.states import refuse_other, require, restored_count
-from marlene.report._history import History, check_worst
+from marlene._common.states import refuse_other, restored_count
+from marlene.report._history import COUNTED, History, check_worst
+from marlene.report._history import TOGETHER as BOTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +39,23 @@ CERTAIN = 1e-3
 DEEP = 64
 """For how many labels, the most frequent, voters and features are noted at the end."""
 
+
+def _are_known(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
+    return bool((arrays["helps"][:, :2] < (lengths["all labels"], lengths["givers"])).all())
+
+
+COLLECTED = Layout("a history that is collected", {"counts": COUNTED, "together": BOTH})
+POINT = Layout(
+    "a point of a history that is collected",
+    {
+        "thresholds": Field("float64", ("labels",), "the thresholds of the labels that there were", bounded=False),
+        "helps": Field("float64", ("rows", 3), "number of a label and of a giver; the giver's share", least=0),
+    },
+    (
+        Rule("there were no more labels than there are", lambda _, n: n["labels"] <= n["all labels"]),
+        Rule("`helps` names labels and givers", _are_known),
+    ),
+)
 Example = dict[str, Any]
 
 
@@ -192,35 +211,20 @@ class Recorder:
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Return to a state that `state` gave."""
-        if arrays["counts"].shape != self._counts.shape or arrays["together"].shape != self._together.shape:
-            raise ValueError("the history is that of another run")
-        if arrays["counts"].dtype != self._counts.dtype or arrays["together"].dtype != self._together.dtype:
-            raise TypeError("the history is of another type")
+        lengths = {"bins": self.bins, "labels": self._counts.shape[1], "first labels": len(self._together)}
+        self._counts, self._together = COLLECTED.checked(arrays, **lengths).values()
         self.stride, self.pace = (restored_count(header[name], "the history", 1) for name in ("stride", "pace"))
-        self._counts, self._together = np.array(arrays["counts"]), np.array(arrays["together"])
         check_worst(header["worst"], self._counts.shape[1])
         self._worst = list(header["worst"])
         self._givers = {(stream, label): number for number, (stream, label) in enumerate(header["givers"])}
         for stream, label in self._givers:
             refuse_other([stream or "", label], [str], "the givers")
-        limits = self._counts.shape[1], len(header["givers"])
-        self._points = [
-            _restored_point(point, arrays[f"thresholds.{number}"], arrays[f"helps.{number}"], limits)
-            for number, point in enumerate(header["points"])
-        ]
-
-
-def _restored_point(
-    point: Mapping[str, Any], thresholds: Array, helps: Array, limits: tuple[int, int]
-) -> dict[str, Any]:
-    """Return what was noted at one time; refuse other types and shapes, and more labels and givers than there are."""
-    if thresholds.dtype != np.float64 or thresholds.ndim != 1 or helps.dtype != np.float64 or helps.shape[1:] != (3,):
-        raise TypeError("the history is of another type")
-    right = len(thresholds) <= limits[0] and ((helps[:, :2] >= 0) & (helps[:, :2] < limits)).all()
-    require(right, "the history", "a run")
-    at = restored_count(point["at"], "the history")
-    numbers = {name: float(point[name]) for name in ("seconds", "memory")}
-    return {"at": at, **numbers, "thresholds": np.array(thresholds), "helps": np.array(helps)}
+        lengths = {"all labels": self._counts.shape[1], "givers": len(header["givers"])}
+        self._points = []
+        for number, point in enumerate(header["points"]):
+            own = POINT.checked({name: arrays[f"{name}.{number}"] for name in POINT.fields}, **lengths)
+            numbers = {name: float(point[name]) for name in ("seconds", "memory")}
+            self._points.append({"at": restored_count(point["at"], "the history"), **numbers, **own})
 
 
 def _changes(model: Any, done: int) -> list[dict[str, Any]]:  # noqa: ANN401 (some learners tell)

@@ -15,10 +15,12 @@ from marlene._common.errors import MarleneError
 from marlene._common.extras import optional
 from marlene._common.files import atomic_write
 from marlene._common.html import card, sparkline, table
-from marlene._common.states import EVERY, arrays_under, refuse_other, restore_file, save_state, with_prefix
+from marlene._common.layouts import Field, Layout, Rule
+from marlene._common.states import EVERY, arrays_under, refuse_other, require, restore_file, save_state, with_prefix
 from marlene.evaluation._measures import MEASURES, label_rows
+from marlene.evaluation._traces import STEPS
 from marlene.metrics import SCORES, TRACE, Calibration
-from marlene.metrics._calibration import BINS
+from marlene.metrics._calibration import BINS, RELIABILITY, RELIABLE
 from marlene.report import History, run_page
 from marlene.report._run import SCORE_NAMES
 from marlene.report._tables import step_times
@@ -32,14 +34,22 @@ if TYPE_CHECKING:
 FILE_TYPE = "marlene-prequential-result"
 VERSION = 4
 HISTORY = "history"
-TRACES = {
-    "steps": np.float64,
-    "pred": np.int8,
-    "proba": np.float32,
-    "truth": np.int8,
-    "confusion": np.float64,
-    "reliability": np.float64,
-}
+LAYOUT = Layout(
+    "a result",
+    {
+        "steps": STEPS,
+        "pred": Field("int8", ("predictions", "labels"), "predictions", least=0, most=1),
+        "proba": Field("float32", ("predictions", "labels"), "probabilities; NaN if there are none", bounded=False),
+        "truth": Field("int8", ("predictions", "labels"), "the labels; -1 is unknown", least=-1, most=1),
+        "confusion": Field("float64", ("labels", 4), "true positives, false positives, true and false negatives", 0),
+        "reliability": RELIABILITY,
+    },
+    (
+        Rule("predictions are kept of all examples or of none", lambda _, n: n["predictions"] in {0, n["examples"]}),
+        RELIABLE,
+    ),
+)
+TRACES = tuple(LAYOUT.fields)
 HEADER: dict[str, Any] = {
     **dict.fromkeys(("stream", "method", "stopped"), str),
     **dict.fromkeys(("examples", "features", "window", "start", "delay", "after", "models", "drifts"), int),
@@ -260,28 +270,16 @@ class PrequentialResult:
             refuse_other(header, HEADER, "the result")
             labels, told = tuple(header["labels"]), header.pop(HISTORY, None)
             history = None if told is None else History.of(told, arrays_under(arrays, f"{HISTORY}."), len(labels))
-            traces = {name: array for name, array in arrays.items() if not name.startswith(f"{HISTORY}.")}
+            known = {name for name in arrays if name in TRACES or name.startswith(f"{HISTORY}.")}
+            require(known == set(arrays), "there are other arrays", "a result")
+            traces = LAYOUT.checked(arrays, labels=len(labels), examples=header["examples"], bins=BINS)
             result = cls(**header | traces | {"labels": labels, HISTORY: history})
-            result._refuse_other_shapes()
+            result._refuse_other_scores()
             return result
 
         return restore_file(_beside(path, ".npz"), FILE_TYPE, VERSION, restore)
 
-    def _refuse_other_shapes(self) -> None:
-        wrong = [name for name, precision in TRACES.items() if getattr(self, name).dtype != precision]
-        if wrong:
-            raise TypeError(f"{wrong[0]} is of type {getattr(self, wrong[0]).dtype}")
-        if not (np.isfinite(self.confusion).all() and (self.confusion >= 0).all()):
-            raise ValueError("confusion holds what cannot be counted")
-        if self.steps.ndim != 2 or self.steps.shape[1] != len(TRACE):
-            raise ValueError(f"steps has shape {self.steps.shape}")
-        for name in ("pred", "proba", "truth"):
-            if getattr(self, name).shape not in ((self.examples, len(self.labels)), (0, len(self.labels))):
-                raise ValueError(f"{name} has shape {getattr(self, name).shape}")
-        if self.confusion.shape != (len(self.labels), 4) or len(self.reliability) != len(self.labels):
-            raise ValueError(f"confusion has shape {self.confusion.shape}, reliability {self.reliability.shape}")
-        if self.reliability.shape[1:] != (BINS, 3):
-            raise ValueError(f"reliability is {self.reliability.dtype} of shape {self.reliability.shape}")
+    def _refuse_other_scores(self) -> None:
         named = ((self.scores, TRACE), (self.overall, SCORES), (self.cumulative, MEASURES), (self.faded, MEASURES))
         for found, expected in named:
             if set(found) != set(expected):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene._common.layouts import Field, Layout
 from marlene._common.resources import memory_mb
-from marlene._common.states import arrays_under, fill, restored_count, with_prefix
+from marlene._common.states import arrays_under, restored_count, with_prefix
 from marlene.evaluation._adapter import as_block_learner, decided, tested
 from marlene.evaluation._delays import Delays
 from marlene.evaluation._parts import RunningDigest, after
@@ -62,6 +63,15 @@ class Progress:
     learn_seconds: float
     resumed: int = 0
     labels: tuple[float, ...] = ()
+
+
+PREDICTIONS = Layout(
+    "the predictions of a run",
+    {
+        "pred": Field("int8", ("rows", "labels"), "predictions", least=0, most=1),
+        "proba": Field("float32", ("rows", "labels"), "probabilities; NaN if there are none", bounded=False),
+    },
+)
 
 
 class PrequentialRun:
@@ -387,9 +397,9 @@ class PrequentialRun:
         if self._digest is not None:
             self._expected = str(header["digest"])
             self._grow(tuple(map(str, header["labels"])), int(header["features"]))
-        for name, whole in self._predictions().items():
-            if name != "truth":
-                fill(whole, arrays[name], f"damaged: {name}")
+        mine = self._predictions()
+        for name, found in PREDICTIONS.checked(arrays, rows=len(mine["pred"]), labels=len(self.labels)).items():
+            mine[name][:] = found
         self.steps.restore(arrays, self.scored)
         for name in ("windowed", "overall"):
             scores = Scores.from_state(arrays_under(arrays, f"{name}."))

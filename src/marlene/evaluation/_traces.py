@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene._common.states import fill
+from marlene._common.layouts import Field, Layout
 from marlene.metrics import TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from marlene._common.arrays import Array, Arrays, Floats
+
+STEPS = Field("float64", ("steps", len(TRACE)), "the scores in the window at every step", least=0)
+KEPT_STEPS = Layout("the scores of a run", {"steps": STEPS})
+RUNNING_STEPS = Layout(
+    "the scores of a run over a stream of any length",
+    {
+        "steps": Field("float64", ("steps", len(TRACE)), "the scores in the window at some steps", least=0),
+        "sum": Field("float64", (len(TRACE),), "their sums over all steps", least=0),
+        "last": Field("float64", (len(TRACE),), "those of the last step", least=0),
+    },
+)
 
 
 class KeptSteps:
@@ -49,7 +60,7 @@ class KeptSteps:
     def restore(self, arrays: Mapping[str, Array], count: int) -> None:
         """Return to a state that `state` gave after so many steps."""
         self.count = count
-        fill(self.steps, arrays["steps"], "damaged: steps")
+        self._steps[:count] = KEPT_STEPS.checked(arrays, steps=count)["steps"]
 
 
 class RunningSteps:
@@ -91,8 +102,5 @@ class RunningSteps:
     def restore(self, arrays: Mapping[str, Array], count: int) -> None:
         """Return to a state that `state` gave after so many steps."""
         self.count = count
-        fill(self._sum, arrays["sum"], "damaged: sum")
-        fill(self._last, arrays["last"], "damaged: last")
-        some = np.empty((count // self._every, len(TRACE)))
-        fill(some, arrays["steps"], "damaged: steps")
+        some, self._sum, self._last = RUNNING_STEPS.checked(arrays, steps=count // self._every).values()
         self._some = [some]

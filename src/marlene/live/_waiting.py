@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.states import require
 from marlene.live._messages import check_kept
 
@@ -23,6 +24,17 @@ Kept = TypeVar("Kept")
 SORTED = json.JSONEncoder(sort_keys=True).encode
 EVICTED = -1
 """Among the checksums of labels: the example went before all of its labels came."""
+TEXTS = Layout(
+    "texts that a worker keeps",
+    {
+        "text": Field("uint8", ("bytes",), "all of them, one after the other"),
+        "ends": Field("int64", ("texts",), "where each ends", least=0),
+    },
+    (
+        Rule("ends ascend", lambda a, _: (a["ends"][1:] >= a["ends"][:-1]).all()),
+        Rule("the last text ends with the bytes", lambda a, n: (a["ends"][-1] if n["texts"] else 0) == n["bytes"]),
+    ),
+)
 ANSWERS = 1000
 """How many answers are remembered of examples that no longer wait: a request that was under way when its worker was
 killed may come again."""
@@ -164,8 +176,6 @@ def _packed(name: str, texts: list[bytes]) -> Arrays:
 
 
 def _unpacked(name: str, arrays: Mapping[str, Array]) -> list[bytes]:
-    joined, ends = arrays[name].tobytes(), arrays[f"{name}.ends"].tolist()
-    starts = [0, *ends][: len(ends)]
-    right = arrays[name].dtype == np.uint8 and (ends[-1] if ends else 0) == len(joined) and starts == sorted(starts)
-    require(right, "the waiting examples", "a worker")
-    return [joined[start:end] for start, end in zip(starts, ends, strict=True)]
+    found = TEXTS.checked({"text": arrays[name], "ends": arrays[f"{name}.ends"]})
+    joined, ends = found["text"].tobytes(), found["ends"].tolist()
+    return [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]

@@ -9,6 +9,7 @@ import numpy as np
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
 from marlene._common.labels import as_labels
+from marlene._common.layouts import Field, Layout, Rule
 from marlene.kernels import calibration as kernels
 
 if TYPE_CHECKING:
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
     from marlene._common.arrays import Floats
 
 BINS = 10
+RELIABILITY = Field("float64", ("labels", "bins", 3), "predictions, positives, sum of probabilities by bin", least=0)
+RELIABLE = Rule(
+    "no bin has more positives than predictions",
+    lambda a, _: (a["reliability"][..., 1] <= a["reliability"][..., 0]).all(),
+)
+LAYOUT = Layout(
+    "a calibration",
+    {"reliability": RELIABILITY},
+    (Rule("there are labels and bins", lambda _, n: n["labels"] > 0 and n["bins"] > 0), RELIABLE),
+)
 
 
 class Calibration:
@@ -87,11 +98,9 @@ class Calibration:
     @classmethod
     def of(cls, bins: Floats) -> Calibration:
         """Return the calibration that has these `bins`."""
-        shape = bins.shape
-        if bins.ndim != 3 or shape[2] != 3 or 0 in shape or bins.dtype != np.float64:
-            raise MarleneError(f"bins are {bins.dtype} of shape {shape}, expected float64 of labels × bins × 3")
-        result = cls(*shape[:2])
-        result._bins[:] = bins
+        given = LAYOUT.checked({"reliability": bins})["reliability"]
+        result = cls(1)
+        result._bins = given
         return result
 
     def curve(self, label: int | None = None) -> Floats:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from marlene._common.arrays import Floats, Labels
-    from marlene._common.arrays import Array
+    from marlene._common.arrays import Array, Floats, Labels
     from marlene._common.checks import Rule as Check
 
 TRACE = kernels.TRACE

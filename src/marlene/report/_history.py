@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.states import EVERY, refuse_other, require
 
 if TYPE_CHECKING:
@@ -14,15 +15,30 @@ if TYPE_CHECKING:
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints
 
-ARRAYS = {
-    "counts": np.int64,
-    "at": np.int64,
-    "thresholds": np.float64,
-    "seconds": np.float64,
-    "memory": np.float64,
-    "helps": np.float64,
-    "together": np.float64,
-}
+
+def _name_what_there_is(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
+    limits = (lengths["points"], lengths["labels"], lengths["givers"])
+    return bool((arrays["helps"][:, :3] < limits).all())
+
+
+COUNTED = Field("int64", ("bins", "labels", 4), "true positives, false positives, true and false negatives", least=0)
+TOGETHER = Field("float64", ("first labels", "first labels"), "how many examples have both of two labels", least=0)
+LAYOUT = Layout(
+    "the history of a run",
+    {
+        "counts": COUNTED,
+        "at": Field("int64", ("points",), "after how many examples the learner was looked at", least=0),
+        "thresholds": Field("float64", ("points", "labels"), "the threshold of every label; or NaN", bounded=False),
+        "seconds": Field("float64", ("points",), "CPU time of learning", least=0),
+        "memory": Field("float64", ("points",), "memory of the process in MB", least=0),
+        "helps": Field("float64", ("rows", 4), "number of a point, of a label, of a giver; the giver's share", least=0),
+        "together": TOGETHER,
+    },
+    (
+        Rule("`together` is of the first labels", lambda _, n: n["first labels"] <= n["labels"]),
+        Rule("`helps` names what there is", _name_what_there_is),
+    ),
+)
 PLAIN: dict[str, Any] = {
     "stride": int,
     "examples": int,
@@ -102,38 +118,17 @@ class History:
 
     def arrays(self) -> Arrays:
         """Return the arrays by name."""
-        return {name: getattr(self, name) for name in ARRAYS}
+        return {name: getattr(self, name) for name in LAYOUT.fields}
 
     @classmethod
     def of(cls, header: Mapping[str, Any], arrays: Mapping[str, Array], n_labels: int) -> History:
         """Return what `header` and `arrays` gave; refuse other shapes."""
-        given: dict[str, Any] = {name: header[name] for name in PLAIN} | {name: arrays[name] for name in ARRAYS}
+        given: dict[str, Any] = {name: header[name] for name in PLAIN}
         given["givers"] = [(stream, str(label)) for stream, label in given["givers"]]
         refuse_other(given, PLAIN, "the history")
         check_worst(given["worst"], n_labels)
-        for name, precision in ARRAYS.items():
-            if given[name].dtype != precision:
-                raise TypeError(f"history: {name} is of type {given[name].dtype}")
-        if given["stride"] < 1 or given["examples"] < 0:
-            raise ValueError("history: impossible numbers")
-        history = cls(**given)
-        points, k = len(history.at), min(n_labels, len(history.together))
-        shapes = {
-            "counts": (len(history.counts), n_labels, 4),
-            "at": (points,),
-            "thresholds": (points, n_labels),
-            "seconds": (points,),
-            "memory": (points,),
-            "helps": (len(history.helps), 4),
-            "together": (k, k),
-        }
-        for name, shape in shapes.items():
-            if getattr(history, name).shape != shape:
-                raise ValueError(f"history: {name} has shape {getattr(history, name).shape}, expected {shape}")
-        limits = (points, n_labels, len(history.givers))
-        if len(history.helps) and (history.helps[:, :3] >= limits).any():
-            raise ValueError("history: helps names what there is not")
-        return history
+        require(given["stride"] >= 1 and given["examples"] >= 0, "the history", "a run")
+        return cls(**given | LAYOUT.checked(arrays, labels=n_labels, givers=len(given["givers"])))
 
     def ends(self) -> Ints:
         """Return after how many examples each bin ended."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene._common.states import require
+from marlene._common.layouts import Field, Layout, Rule
 from marlene.kernels.ensemble.resampling import mix_many
 from marlene.kernels.forest.chain import Chain, run_chain
 from marlene.learners.baselines._committee import BasedTransformation, ClassifiersCommittee, Committee
@@ -24,7 +24,29 @@ if TYPE_CHECKING:
     from marlene.learners.classifiers._classifiers import Classifiers
 
 BINARY = 2
-OWN = ("order", "column", "label_column")
+
+
+def _are_chains(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
+    return bool((np.sort(arrays["order"], axis=1) == np.arange(lengths["labels"])).all())
+
+
+def _are_columns(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
+    columns = np.concatenate([arrays["column"], arrays["label_column"]])
+    return np.array_equal(np.sort(columns), np.arange(lengths["features"] + lengths["labels"]))
+
+
+CHAINS = Layout(
+    "chains",
+    {
+        "order": Field("int64", ("members", "labels"), "the label of every link", least=0, most="labels"),
+        "column": Field("int64", ("features",), "the column of each feature", least=0),
+        "label_column": Field("int64", ("labels",), "the column of each label", least=0),
+    },
+    (
+        Rule("every chain has each label once", _are_chains),
+        Rule("features and labels share the columns", _are_columns),
+    ),
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -114,19 +136,14 @@ class ChainCommittee(ClassifiersCommittee):
             scores[:, member] = out
 
     def state(self) -> Arrays:
-        return super().state() | {name: getattr(self, name).copy() for name in OWN}
+        return super().state() | {name: getattr(self, name).copy() for name in CHAINS.fields}
 
     def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
-        order, column, label_column = (np.array(arrays[name], np.int64) for name in OWN)
-        everything = np.concatenate([column, label_column])
-        expected = np.arange(len(kinds) + n_labels)
-        require(len(column) == len(kinds) and np.array_equal(np.sort(everything), expected), "the columns")
-        all_kinds = np.full(len(expected), BINARY)
-        all_kinds[column] = kinds
+        found = CHAINS.checked(arrays, members=self.size, labels=n_labels, features=len(kinds))
+        all_kinds = np.full(len(kinds) + n_labels, BINARY)
+        all_kinds[found["column"]] = kinds
         super().restore(arrays, n_labels, all_kinds.tolist())
-        in_order = np.tile(np.arange(n_labels), (self.size, 1))
-        require(order.shape == in_order.shape and np.array_equal(np.sort(order, axis=1), in_order), "the chains")
-        self.order, self.column, self.label_column = order, column, label_column
+        self.order, self.column, self.label_column = found.values()
 
 
 def _run_trees(trees: ForestClassifiers, chain: Chain, rows: Rows, truth: Labels, weights: Ints, out: Floats) -> None:

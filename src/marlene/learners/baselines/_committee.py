@@ -148,7 +148,7 @@ class ClassifiersCommittee(Committee):
 
     def restore(self, arrays: Mapping[str, Array], n_labels: int, kinds: Sequence[int]) -> None:
         self.classifiers.restore(arrays, kinds)
-        self.ids = self.classifiers.restored_ids(arrays["ids"], (self.size, self.classifiers_per_member(n_labels)))
+        self.ids = self.classifiers.restored_ids(arrays, self.size, self.classifiers_per_member(n_labels))
         self.n_labels = n_labels
 
     def classifiers_per_member(self, n_labels: int) -> int:

@@ -9,7 +9,8 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.errors import MarleneError
-from marlene._common.states import arrays_under, require, restored_array, restored_count, with_prefix
+from marlene._common.layouts import Field, Layout
+from marlene._common.states import arrays_under, require, restored_count, with_prefix
 from marlene.kernels.ensemble.resampling import mix_many
 from marlene.learners._saved import SavedLearner
 from marlene.learners.baselines._chain import ClassifierChain
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 BLOCK = 256
 MOST_MEMBERS = 10_000
+KEYS = Layout("a committee", {"keys": Field("uint64", ("members",), "the keys of the members' random numbers")})
 TRANSFORMATIONS: dict[str, type[Transformation]] = {
     each.name: each for each in (BinaryRelevanceTrees, ClassifierChain, PrunedSets, MultiTargetTree)
 }
@@ -165,7 +167,7 @@ class CommitteeLearner(OneStreamLearner, SavedLearner):
     def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         self._restore_names(header)
         self._committee.restore(arrays_under(arrays, "members."), len(self._names), self._space.forest_kinds())
-        self._keys = restored_array(arrays, "keys", self._keys)
+        (self._keys,) = KEYS.checked(arrays, members=self._committee.size).values()
         self._seen = restored_count(header["seen"], "the number of examples")
         self._made = restored_count(header["made"], "the number of members", self._committee.size)
 

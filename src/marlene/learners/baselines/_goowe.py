@@ -9,7 +9,8 @@ import numpy as np
 
 from marlene._common.checks import whole_number
 from marlene._common.labels import UNKNOWN
-from marlene._common.states import arrays_under, require, restored_array, with_prefix
+from marlene._common.layouts import Field, Layout
+from marlene._common.states import MOST_COUNTED, arrays_under, require, with_prefix
 from marlene.learners.baselines._committee_learner import BLOCK, CommitteeLearner, as_probabilities, blocks, normalised
 from marlene.learners.input._rows import joined, restored_rows, slice_rows
 
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
 
 USUAL_CHUNK = 250
 SHARE = 20
+CHUNK_SIZE = Layout(
+    "the size of a chunk", {"size": Field("int64", (), "how many examples a chunk has", least=1, most=MOST_COUNTED)}
+)
+CHUNK = Layout(
+    "a chunk that is not full",
+    {
+        "truth": Field("int8", ("examples", "labels"), "the labels of its examples; -1 is unknown", least=-1, most=1),
+        "scores": Field("float64", ("examples", "active", "labels"), "what every active member said of them"),
+        "weights": Field("float64", ("members",), "the weights of all members"),
+    },
+)
 
 
 def least_squares_weights(scores: Floats, truth: Labels) -> Floats:
@@ -191,12 +203,12 @@ class GOOWE(CommitteeLearner):
     def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         super()._restore(header, arrays)
         chunk = arrays_under(arrays, "chunk.")
-        self._chunk = int(chunk["size"])
-        require(self._chunk >= 1 and self.chunk in (None, self._chunk), "the size of the chunk")
-        truth, scores = np.asarray(chunk["truth"]), np.asarray(chunk["scores"])
-        n_kept, n_labels = self._seen % self._chunk, self._committee.n_labels
-        require(truth.shape == (n_kept, n_labels) and np.isin(truth, (0, 1, UNKNOWN)).all(), "the labels")
-        require(scores.shape == (n_kept, self._active, n_labels) and np.isfinite(scores).all(), "the scores")
+        (size,) = CHUNK_SIZE.checked(chunk).values()
+        self._chunk = int(size)
+        require(self.chunk in (None, self._chunk), "the size of the chunk")
+        n_kept = self._seen % self._chunk
+        lengths = {"examples": n_kept, "active": self._active, "labels": self._committee.n_labels}
+        given = CHUNK.checked(chunk | {"weights": arrays["weights"]}, members=self._committee.size, **lengths)
         rows = restored_rows(chunk, n_kept, self._space.forest_kinds())
-        self._weights = restored_array(arrays, "weights", self._weights)
-        self._kept = [(rows, truth.astype(np.int8), scores.astype(np.float64))] if n_kept else []
+        self._weights = given["weights"]
+        self._kept = [(rows, given["truth"], given["scores"])] if n_kept else []

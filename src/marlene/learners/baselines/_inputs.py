@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene._common.states import require
+from marlene._common.layouts import Field, Layout, Rule
 from marlene.kernels.rows import Rows
 
 if TYPE_CHECKING:
@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 
 LARGEST_VALUE = 1e60
 """Larger values are cut to this, so that sums of squares stay finite, and within what a state may hold."""
+
+
+def _are_wanted(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    found = arrays["inputs"]
+    return np.array_equal(found[np.lexsort(found.T[::-1])], arrays["wanted"])
+
+
+VALUES = Layout(
+    "inputs that stand for values",
+    {"inputs": Field("int64", ("inputs", 2), "the feature and the value of each input", least=0)},
+    (Rule("every feature has its inputs, and there are no others", _are_wanted),),
+)
 
 
 def _values_with_input(kind: int) -> Sequence[int]:
@@ -84,8 +96,7 @@ class Inputs:
     def restore(self, arrays: Mapping[str, Array], kinds: Sequence[int]) -> None:
         """Take over what `state` gave, of features of these kinds."""
         self.kinds = list(kinds)
-        given = [(int(feature), int(value)) for feature, value in arrays["inputs"]]
-        wanted = {(feature, value) for feature, kind in enumerate(kinds) for value in _values_with_input(kind)}
-        require(len(given) == len(wanted) and set(given) == wanted, "the inputs")
-        for feature, value in given:
+        wanted = [(feature, value) for feature, kind in enumerate(kinds) for value in _values_with_input(kind)]
+        known = {"wanted": np.array(wanted, np.int64).reshape(-1, 2)}
+        for feature, value in VALUES.checked(arrays, known)["inputs"].tolist():
             self._add(feature, value)

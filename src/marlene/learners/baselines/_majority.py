@@ -9,7 +9,8 @@ from river import base
 
 from marlene._common.alone import OneAtATime
 from marlene._common.errors import MarleneError
-from marlene._common.states import plain, require
+from marlene._common.layouts import Field, Layout, Rule
+from marlene._common.states import MOST_COUNTED, plain
 from marlene.learners._whole import Undivided
 from marlene.learners.input._frames import like_input
 from marlene.learners.input._labels import labels_of_block, labels_of_example
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from marlene._common.arrays import Array, Arrays, Floats, Ints, Labels
+
+LAYOUT = Layout(
+    "the counts of a majority",
+    {
+        "positive": Field("int64", ("labels",), "how often each label was true", least=0),
+        "seen": Field("int64", ("labels",), "how often it was known", least=0, most=MOST_COUNTED),
+    },
+    (Rule("no label was true more often than known", lambda a, _: (a["positive"] <= a["seen"]).all()),),
+)
 
 
 class Majority(OneAtATime, base.MultiLabelClassifier):
@@ -99,8 +109,7 @@ class Majority(OneAtATime, base.MultiLabelClassifier):
     def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Take over the labels and counts of a state."""
         self._labels = list(header["labels"])
-        self._positive, self._seen = (np.array(arrays[name], np.int64) for name in ("positive", "seen"))
-        require(self._positive.shape == self._seen.shape == (len(self._labels),), "the counts")
+        self._positive, self._seen = LAYOUT.checked(arrays, labels=len(self._labels)).values()
 
     def _checked(self, X: Any, Y: Any) -> tuple[list[Hashable], Labels]:  # noqa: ANN401
         labels, truth = labels_of_block(self._labels, Y)

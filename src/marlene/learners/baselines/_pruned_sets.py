@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene._common.checks import whole_number
-from marlene._common.states import arrays_under, require, with_prefix
+from marlene._common.layouts import Field, Layout, Rule
+from marlene._common.states import MOST_COUNTED, arrays_under, with_prefix
 from marlene.learners.baselines._committee import BasedTransformation, ClassifiersCommittee, Committee
 from marlene.learners.classifiers._bases import FOREST
 from marlene.learners.classifiers._classifiers import ForestClassifiers
@@ -24,6 +25,26 @@ if TYPE_CHECKING:
     from marlene.learners.classifiers._classifiers import Classifiers
 
 LabelSet = frozenset[int]
+
+
+def _are_different(sets: Array) -> bool:
+    return len(np.unique(sets, axis=0)) == len(sets)
+
+
+SETS = Layout(
+    "a member with pruned sets",
+    {
+        "sets": Field("int8", ("sets", "labels"), "the label sets that were chosen", least=0, most=1),
+        "given": Field("int8", ("examples", "labels"), "those of the examples until then", least=0, most=1),
+        "weights": Field("int64", ("examples",), "the weights of these examples", least=1, most=MOST_COUNTED),
+    },
+    (
+        Rule("there is a class for each set", lambda _, n: n["sets"] <= n["classes"]),
+        Rule("there are fewer examples than have room", lambda _, n: n["examples"] < n["buffer"]),
+        Rule("no set is chosen twice", lambda a, n: n["labels"] == 0 or _are_different(a["sets"])),
+        Rule("examples are not kept once sets are chosen", lambda _, n: n["sets"] == 0 or n["examples"] == 0),
+    ),
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -235,17 +256,13 @@ class SetsCommittee(ClassifiersCommittee):
         super().restore(arrays, n_labels, kinds)
         for m in range(self.size):
             own = arrays_under(arrays, f"member{m}.")
-            sets, given = (_as_sets(own[name], n_labels) for name in ("sets", "given"))
-            weights = np.array(own["weights"], np.int64)
-            require(len(sets) <= self.classifiers.n_classes and len(given) < self.buffer, "the label sets")
-            require(len(set(sets)) == len(sets) and not (given and sets), "the label sets")
-            require(weights.shape == (len(given),) and bool((weights > 0).all()), "the weights")
+            found = SETS.checked(own, labels=n_labels, classes=self.classifiers.n_classes, buffer=self.buffer)
+            sets, given = (_as_sets(found[name]) for name in ("sets", "given"))
             rows = restored_rows(own, len(given), kinds)
             member = self.members[m] = _Member(sets)
             member.rows = [joined([slice_rows(rows, row, row + 1)]) for row in range(len(given))]
-            member.labels, member.weights, member.counts = given, weights.tolist(), Counter(given)
+            member.labels, member.weights, member.counts = given, found["weights"].tolist(), Counter(given)
 
 
-def _as_sets(matrix: Array, n_labels: int) -> list[LabelSet]:
-    require(matrix.ndim == 2 and matrix.shape[1] == n_labels and np.isin(matrix, (0, 1)).all(), "the label sets")
+def _as_sets(matrix: Array) -> list[LabelSet]:
     return [frozenset(np.flatnonzero(row).tolist()) for row in matrix]

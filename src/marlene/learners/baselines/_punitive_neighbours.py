@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.checks import checked, whole_number
-from marlene._common.states import require, restored_array, restored_count
+from marlene._common.layouts import Field, Layout, Rule
+from marlene._common.states import restored_count
 from marlene.kernels.rivals.memory import CLOCK, COUNT, DEAD, SEEN, SHORTENED, Memory, MemorySettings, run_memory
 from marlene.learners._saved import SavedLearner
 from marlene.learners.baselines._inputs import Inputs
@@ -25,6 +26,46 @@ MOST_EXAMPLES = 5_000
 MOST_NEIGHBOURS = 1_000
 PENALTY = (float, lambda p: 0 <= p <= 1e9, "a number from 0 to 1e9")
 REDUCTION = (float, lambda r: 0 < r <= 0.9, "a number above 0 and at most 0.9")
+
+
+def _orders(order: Array, count: int) -> list[Array]:
+    """Return, for each example, the places of those before it, the nearest first."""
+    return np.split(order, np.cumsum(np.arange(count))[:-1]) if count else []
+
+
+def _are_orders(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
+    count = lengths["examples"]
+    if lengths["pairs"] != count * (count - 1) // 2:
+        return False
+    orders = enumerate(_orders(arrays["order"], count))
+    return all(np.array_equal(np.sort(own), np.arange(i)) for i, own in orders)
+
+
+MEMORY = Layout(
+    "a window of punished neighbours",
+    {
+        "size": Field("int64", ("examples",), "how many inputs of each example are not zero", least=0),
+        "where": Field("int64", ("entries",), "which inputs, one example after the other", least=0, most="inputs"),
+        "value": Field("float64", ("entries",), "their values"),
+        "truth": Field("int8", ("examples", "labels"), "their labels; -1 is unknown", least=-1, most=1),
+        "errors": Field("int64", ("examples",), "the labels that each is charged with", least=0),
+        "order": Field("int64", ("pairs",), "for each example those before it, the nearest first", least=0),
+        "low": Field("float64", ("inputs",), "the least value of each input"),
+        "high": Field("float64", ("inputs",), "the greatest"),
+        "times": Field("int64", ("inputs",), "how often it was not zero", least=0),
+    },
+    (
+        Rule("`size` sums up to the number of entries", lambda a, n: a["size"].sum(dtype=object) == n["entries"]),
+        Rule("no example has more inputs than there are", lambda a, n: (a["size"] <= n["inputs"]).all()),
+        Rule("there are fewer examples than have room", lambda _, n: n["examples"] < n["most"]),
+        Rule("no more examples are kept than came", lambda _, n: n["examples"] <= n["seen"]),
+        Rule("each example has all before it in its order", _are_orders),
+        # An example is wrong about a label at most once for each example that came.
+        Rule("errors are of examples", lambda a, n: (a["errors"] <= n["seen"] * max(1, n["labels"])).all()),
+        Rule("inputs are of examples", lambda a, n: (a["times"] <= n["seen"]).all()),
+        Rule("the least value is not above the greatest", lambda a, _: (a["low"] <= a["high"]).all()),
+    ),
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -153,39 +194,24 @@ class PunitiveNeighbours(OneStreamLearner, SavedLearner):
     def _restore(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         self._restore_names(header)
         self._inputs.restore(arrays, self._space.forest_kinds())
-        count, inputs, labels = len(arrays["size"]), len(self._inputs), len(self._names)
-        require(count < self._settings.most, "the size of the window")
-        nothing = np.zeros(count, np.int64)
-        size, errors = (restored_array(arrays, name, nothing) for name in ("size", "errors"))
-        total = len(arrays["where"])
-        right = bool(((size >= 0) & (size <= inputs) & (errors >= 0)).all())
-        require(right and int(size.sum()) == total, "the size of examples")
-        where = restored_array(arrays, "where", np.zeros(total, np.int64))
-        require(bool(((where >= 0) & (where < inputs)).all()), "the inputs of examples")
-        truth = restored_array(arrays, "truth", np.zeros((count, labels), np.int8))
-        require(bool(((truth >= -1) & (truth <= 1)).all()), "the labels of examples")
-        order = restored_array(arrays, "order", np.zeros(count * (count - 1) // 2, np.int64))
-        memory = _empty(self._settings.most, inputs, labels, int(size.max(initial=0)))
+        seen = restored_count(header["seen"], "the number of examples")
+        lengths = {"inputs": len(self._inputs), "labels": len(self._names), "most": self._settings.most}
+        found = MEMORY.checked(arrays, seen=seen, **lengths)
+        count, size = len(found["size"]), found["size"]
+        memory = _empty(self._settings.most, len(self._inputs), len(self._names), int(size.max(initial=0)))
         stored = np.arange(memory.where.shape[1]) < size[:, None]
-        memory.where[:count][stored] = where
-        memory.value[:count][stored] = restored_array(arrays, "value", np.zeros(total))
-        memory.size[:count], memory.errors[:count], memory.truth[:count] = size, errors, truth
-        ends = np.cumsum(np.arange(count))
-        for i in range(count):
-            own = order[ends[i] - i : ends[i]]
-            require(np.array_equal(np.sort(own), np.arange(i)), "the order of examples")
+        for name in ("where", "value"):
+            getattr(memory, name)[:count][stored] = found[name]
+        for name in ("size", "errors", "truth"):
+            getattr(memory, name)[:count] = found[name]
+        for i, own in enumerate(_orders(found["order"], count)):
             memory.order[i, :i] = own
         memory.born[:count] = memory.length[:count] = memory.line[:count] = np.arange(count)
         memory.told[[COUNT, CLOCK]] = count
-        memory.told[SEEN] = restored_count(header["seen"], "the number of examples", count)
+        memory.told[SEEN] = seen
         memory.told[SHORTENED] = restored_count(header["shortened"], "how often the window was shortened")
         for name in ("low", "high", "times"):
-            getattr(memory, name)[:] = restored_array(arrays, name, getattr(memory, name))
-        # An example is wrong about a label at most once for each example that came.
-        require(bool((errors <= int(memory.told[SEEN]) * max(1, labels)).all()), "the errors of examples")
-        times = memory.times
-        require(bool(((times >= 0) & (times <= memory.told[SEEN])).all()), "the ranges of inputs")
-        require(bool((memory.low <= memory.high).all()), "the ranges of inputs")
+            getattr(memory, name)[:] = found[name]
         self._memory = memory
 
     def _load_rare_kernels(self) -> None:

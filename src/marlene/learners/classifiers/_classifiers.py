@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.states import arrays_under, require, with_prefix
 from marlene.kernels.ensemble import state as kernels
 from marlene.kernels.ensemble.over_forest import Scene, Trees, advance_forest
@@ -29,6 +30,25 @@ if TYPE_CHECKING:
 
 PREFIX = "classifiers."
 SCENES = 4
+
+
+def _all_of(name: str) -> Rule:
+    return Rule(
+        "each base classifier that there is has one place",
+        lambda a, _: np.array_equal(np.sort(a[name], axis=None), a["there"]),
+    )
+
+
+MEMBER_IDS = Layout(
+    "the members of a committee",
+    {"ids": Field("int64", ("members", "each"), "the base classifiers of each", least=0)},
+    (_all_of("ids"),),
+)
+PARTS = Layout(
+    "classifiers made of several",
+    {"parts": Field("int64", ("classifiers", "each"), "the base classifiers of each", least=0)},
+    (_all_of("parts"),),
+)
 """How many tables are kept: those of streams that take turns, and of predictions."""
 
 
@@ -114,10 +134,10 @@ class Classifiers(ABC):
         require(bank.kinds.tolist() == list(kinds), "the kinds of the features")
         self._adopt(bank)
 
-    def restored_ids(self, given: Array, shape: tuple[int, ...]) -> Ints:
-        """Return ids that were saved, which must be those of all classifiers."""
-        ids = np.array(given, np.int64)
-        require(ids.shape == shape and sorted(ids.ravel().tolist()) == self.ids(), "the base classifiers")
+    def restored_ids(self, arrays: Mapping[str, Array], members: int, each: int) -> Ints:
+        """Return the ids of the base classifiers of members that were saved."""
+        known = {"there": np.array(self.ids(), np.int64)}
+        ids: Ints = MEMBER_IDS.checked(arrays, known, members=members, each=each)["ids"]
         return ids
 
 
@@ -283,13 +303,15 @@ class BankClassifiers(Classifiers):
         return dense_row(batch.rows, value * n_rows + int(batch.position[kernels.ROW]), self.n_features)
 
     def state(self) -> Arrays:
-        return super().state() | {"parts": np.array([self._parts[i] for i in self.ids()], np.int64)}
+        parts = np.array([self._parts[i] for i in self.ids()], np.int64)
+        return super().state() | {"parts": parts.reshape(-1, self._n_parts)}
 
     def restore(self, arrays: Mapping[str, Array], kinds: Sequence[int]) -> None:
         super().restore(arrays, kinds)
-        parts = np.array(arrays["parts"], np.int64)
-        require(parts.size == 0 or parts.shape[1:] == (self._n_parts,), "the base classifiers")
-        require(sorted(parts.ravel().tolist()) == self.bank.ids.tolist(), "the base classifiers")
+        given = np.asarray(arrays["parts"])
+        if given.size == 0:  # 0.1.0 saved no classifiers without a second axis
+            given = given.reshape(0, self._n_parts)
+        parts = PARTS.checked({"parts": given}, {"there": self.bank.ids}, each=self._n_parts)["parts"]
         self._parts = {int(own[0]): own for own in parts}
 
 

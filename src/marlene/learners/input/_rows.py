@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene._common.errors import MarleneError
+from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.lazy import Later
-from marlene._common.states import require
 from marlene.kernels.rows import LARGEST_NUMBER, Rows
 
 if TYPE_CHECKING:
@@ -19,6 +19,28 @@ if TYPE_CHECKING:
 sp: Any = Later("scipy.sparse")
 REAL = "fbiu"
 """Kinds of dtypes whose values are numbers."""
+
+
+def _are_values(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    kind, values = arrays["kinds"][arrays["indices"]], arrays["values"]
+    whole = np.isnan(values) | ((values >= 0) & (values < kind) & (values == np.floor(values)))
+    return bool(np.where(kind == 0, ~(np.abs(values) > LARGEST_NUMBER), whole).all())
+
+
+ROWS = Layout(
+    "rows that are kept",
+    {
+        "starts": Field("int64", ("(rows + 1)",), "where the entries of each row begin, and the last ends", least=0),
+        "indices": Field("int64", ("entries",), "the feature of each entry", least=0, most="features"),
+        "values": Field("float64", ("entries",), "its value; NaN is missing", bounded=False),
+    },
+    (
+        Rule("`starts` begin with 0", lambda a, _: a["starts"][0] == 0),
+        Rule("they ascend", lambda a, _: (a["starts"][1:] >= a["starts"][:-1]).all()),
+        Rule("they end with the number of entries", lambda a, n: a["starts"][-1] == n["entries"]),
+        Rule("nominal features have values that there are; numbers are within bounds", _are_values),
+    ),
+)
 
 
 def arranged(rows: Rows, layout: Ints) -> Rows:
@@ -112,12 +134,5 @@ def dense_row(rows: Rows, row: int, n_features: int) -> Floats:
 
 def restored_rows(arrays: Mapping[str, Array], count: int, kinds: Sequence[int]) -> Rows:
     """Return saved rows: the arrays `starts`, `indices` and `values`. Damaged ones are an error."""
-    starts, indices = (np.array(arrays[name], np.int64) for name in ("starts", "indices"))
-    values = np.array(arrays["values"], np.float64)
-    require(starts.shape == (count + 1,) and starts[0] == 0 and bool((np.diff(starts) >= 0).all()), "the rows")
-    require(indices.shape == values.shape == (starts[-1],), "the rows")
-    require(bool(((indices >= 0) & (indices < len(kinds))).all()), "the rows")
-    kind = np.asarray(kinds, np.int64)[indices]
-    whole = np.isnan(values) | ((values >= 0) & (values < kind) & (values == np.floor(values)))
-    require(bool((np.where(kind == 0, ~(np.abs(values) > LARGEST_NUMBER), whole)).all()), "the rows")
-    return Rows(starts, indices, values)
+    known = {"kinds": np.asarray(kinds, np.int64)}
+    return Rows(**ROWS.checked(arrays, known, features=len(kinds), **{"(rows + 1)": count + 1}))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene._common.states import require
+from marlene._common.layouts import Field, Layout, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -22,6 +22,20 @@ LOYALTY = 4.0
 """A new partner must be better than a present one by this factor, and by the margin beyond that."""
 AT_A_TIME = 64
 """Partners are chosen for so many labels at a time, to save memory."""
+
+LAYOUT = Layout(
+    "the dependence of labels",
+    {
+        "counts": Field(
+            "float64", (4, "counted", "counted"), "examples with both labels, with one, with none", least=0
+        ),
+        "waiting": Field("int8", ("rows", "counted"), "labels not yet counted; -1 is unknown", least=-1, most=1),
+    },
+    (
+        Rule("no more labels are counted than there are", lambda _, n: n["counted"] <= n["labels"]),
+        Rule(f"fewer than {EVERY} rows wait", lambda _, n: n["rows"] < EVERY),
+    ),
+)
 
 
 class Dependence:
@@ -109,7 +123,4 @@ class Dependence:
 
     def restore(self, state: Mapping[str, Array], n_labels: int) -> None:
         """Take over what `state` gave; anything else is an error."""
-        self.counts = np.array(state["counts"], np.float64)
-        self.waiting = np.array(state["waiting"], np.int8)
-        require(self.counts.shape[0] == 4 and self.counts.shape[1] <= n_labels, "the dependence")
-        require(self.room() > 0 and self.waiting.shape[1] <= n_labels, "the dependence")
+        self.counts, self.waiting = LAYOUT.checked(state, labels=n_labels).values()

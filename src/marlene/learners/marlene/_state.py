@@ -55,7 +55,24 @@ RECORDS = {
     for number in ("float64", "float32")
 }
 """By the type of the numbers."""
-TASK_ARRAYS = ("latest", "background", "detector", "concepts", "made")
+TASKS = Layout(
+    "the tasks of a stream",
+    {
+        "latest": Field("int64", ("tasks",), "the latest sub-classifier of each", least=0),
+        "background": Field("int64", ("tasks",), "its background classifier, or -1", least=NONE),
+        "detector": Field("int64", ("tasks",), "its drift detector", least=0),
+        "concepts": Field("int64", ("tasks",), "how many concepts it had before", least=0, most=MOST_COUNTED),
+        "made": Field("int64", ("tasks",), "how many sub-classifiers it ever had", least=0, most=MOST_COUNTED),
+        "drifts": Field("int64", ("drifts", 2), "when drifts were found, and whose", least=0, most=MOST_COUNTED),
+    },
+    (
+        Rule("`latest` are sub-classifiers", lambda a, _: np.isin(a["latest"], a["members"]).all()),
+        Rule("`background` are others", lambda a, _: np.isin(a["background"], [NONE, *a["members"]]).all()),
+        Rule("`detector` are detectors that there are", lambda a, _: np.isin(a["detector"], a["detectors"]).all()),
+        Rule("`drifts` are of these tasks", lambda a, n: (a["drifts"][:, 1] < n["tasks"]).all()),
+    ),
+)
+TASK_ARRAYS = tuple(name for name in TASKS.fields if name != "drifts")
 
 
 def ensemble_state(ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
@@ -94,7 +111,7 @@ def restore_ensemble(
     origins = [o and Origin(o[0], _unlisted(o[1]), int(o[2])) for o in header["origins"]]
     taken = [h for h, origin in enumerate(origins) if origin]
     members = _restored_members(ensemble, arrays, len(origins), taken)
-    streams = _restored_streams(ensemble, header["streams"], arrays, set(taken))
+    streams = _restored_streams(ensemble, header["streams"], arrays, taken)
     require(all(ensemble.could_have(streams[o.stream], o.label) for o in origins if o), "the sub-classifiers")
     shape, number = ensemble.record_layout(len(streams[None]), len(members.classifier))
     records = zeros_on_demand(shape, number)
@@ -125,25 +142,19 @@ def _restored_members(ensemble: Ensemble, arrays: Mapping[str, Array], count: in
 
 
 def _restored_streams(
-    ensemble: Ensemble, headers: Iterable[Mapping[str, Any]], arrays: Mapping[str, Array], taken: set[int]
+    ensemble: Ensemble, headers: Iterable[Mapping[str, Any]], arrays: Mapping[str, Array], taken: list[int]
 ) -> dict[str | None, StreamTasks]:
     streams: dict[str | None, StreamTasks] = {}
-    detectors = set(ensemble.detectors.ids.tolist())
+    known = {"members": np.array(taken, np.int64), "detectors": ensemble.detectors.ids}
     for number, stream in enumerate(headers):
         own = arrays_under(arrays, f"stream{number}.")
         tasks = streams[stream["name"]] = StreamTasks(stream["name"])
         tasks.labels = [_unlisted(label) for label in stream["labels"]]
-        saved = {name: np.array(own[name], np.int64) for name in TASK_ARRAYS}
-        fits = all(array.shape == (len(set(tasks.labels)),) for array in saved.values())
-        require(fits, f"the tasks of stream {stream['name']!r}")
+        saved = TASKS.checked(own, known, tasks=len(set(tasks.labels)))
         label, given = ensemble.columns_of(tasks)
         tasks.set(tasks.labels, saved | {"label": label, "given": given})
         tasks.seen = int(stream["seen"])
-        tasks.drifts = [(int(time), int(task)) for time, task in own["drifts"]]
-        require(set(tasks.latest.tolist()) <= taken, "the latest sub-classifiers")
-        require(set(tasks.background.tolist()) - {NONE} <= taken, "the background classifiers")
-        require(set(tasks.detector.tolist()) <= detectors, "the detectors")
-        require(all(0 <= task < len(tasks) for _, task in tasks.drifts), "the drifts")
+        tasks.drifts = [(time, task) for time, task in saved["drifts"].tolist()]
     require(None in streams, "there is no target")
     for names in (("latest", "background"), ("detector",)):
         used = np.concatenate([getattr(tasks, name) for tasks in streams.values() for name in names])
