@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PREFIX = "classifiers."
 SCENES = 4
+"""How many tables are kept: those of streams that take turns, and of predictions."""
 
 
 def _all_of(name: str) -> Rule:
@@ -49,7 +50,6 @@ PARTS = Layout(
     {"parts": Field("int64", ("classifiers", "each"), "the base classifiers of each", least=0)},
     (_all_of("parts"),),
 )
-"""How many tables are kept: those of streams that take turns, and of predictions."""
 
 
 class Classifiers(ABC):
