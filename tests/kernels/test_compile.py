@@ -35,7 +35,7 @@ with warnings.catch_warnings(record=True) as caught:
 print(sum(caller.stats.cache_misses.values()), sum(caller.stats.cache_hits.values()))
 print([f"{w.category.__name__}: {w.message}" for w in caught])
 """
-COMPILER = ("__init__", "compile", "linking", "pipeline", "shortcuts")
+COMPILER = ("__init__", "compile", "linking", "lowering", "pipeline", "shortcuts")
 
 
 @pytest.fixture
@@ -43,10 +43,7 @@ def package(tmp_path):
     kernels = tmp_path / "package" / "marlene" / "kernels"
     shutil.copytree(PACKAGE / "_common", kernels.parent / "_common")
     kernels.mkdir()
-    for file in (
-        "__init__.py",
-        *(f"kernels/{name}.py" for name in ("__init__", "compile", "linking", "pipeline", "shortcuts")),
-    ):
+    for file in ("__init__.py", *(f"kernels/{name}.py" for name in COMPILER)):
         shutil.copy(PACKAGE / file, kernels.parent / file)
     (kernels / "callee.py").write_text(CALLEE)
     (kernels / "caller.py").write_text(CALLER)

@@ -39,6 +39,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrap
 # Without _nrt a function does not count references, which takes half of the time of a kernel over many arrays. It
 # borrows its arrays: it may neither make an array nor return one to a function that counts.
 FOR_KERNELS_ONLY: dict[str, Any] = {"no_cpython_wrapper": True, "_nrt": False, "pipeline_class": PartCompiler}
+AS_WRITTEN: dict[str, Any] = {"_dbg_optnone": True}
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -269,6 +270,11 @@ def subkernel(function: Function) -> Function:
     array nor return one to a `kernel`.
     """
     return cast("Function", _once_for_all_constants(numba.njit(**OPTIONS, **FOR_KERNELS_ONLY)(function)))
+
+
+def rare(function: Function) -> Function:
+    """Compile a `subkernel` that few examples need. It is left as it is written, which makes compiling quicker."""
+    return cast("Function", _once_for_all_constants(numba.njit(**OPTIONS, **FOR_KERNELS_ONLY, **AS_WRITTEN)(function)))
 
 
 def inlined(function: Function) -> Function:

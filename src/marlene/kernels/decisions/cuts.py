@@ -109,7 +109,7 @@ def is_above(state: Cuts, odds: Floats, q: int, lower: float) -> bool:
 @inlined
 def _certainty(labels: float) -> float:
     """Return how much the share of right ones among so many labels is all or nothing: 1 for one label, 0 for many."""
-    return float(labels**-1.5) if labels > 0.0 else 0.0
+    return math.pow(labels, -1.5) if labels > 0.0 else 0.0
 
 
 @subkernel

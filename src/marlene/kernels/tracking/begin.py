@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marlene.kernels.banks.scales import list_met
-from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.compile import inlined, rare
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.inherit import (
     FEW_EXAMPLES,
@@ -36,7 +36,7 @@ UNNAMED = 0.8
 """The first weight of sources together, if none has, but the best of their labels is fully trusted."""
 
 
-@subkernel
+@rare
 def _learn_trust(model: Model) -> None:
     """Find how much sources that have learnt are to be trusted now; those that are join the pool."""
     streams = model.streams
@@ -57,7 +57,7 @@ def _named_trust(model: Model, s: int, q: int) -> float:
     return trust(model.streams, s, label, PROVEN_NAMED) if label >= 0 else 0.0
 
 
-@subkernel
+@rare
 def begin(model: Model) -> None:
     """Give the target labels that have none yet their first weights, from what sources have learnt.
 
@@ -78,7 +78,7 @@ def begin(model: Model) -> None:
             _begin_label(model, q, total, best)
 
 
-@subkernel
+@rare
 def _begin_label(model: Model, q: int, total: float, best: float) -> None:
     streams, weights, named, giver = model.streams, model.weights, 0.0, 0
     for s in range(1, len(streams.labels)):
@@ -103,7 +103,7 @@ def _begin_label(model: Model, q: int, total: float, best: float) -> None:
         begin_search(model, q, foreign, total)
 
 
-@subkernel
+@rare
 def _first_weights(model: Model, k: int, q: int, foreign: float, total: float, named: float) -> None:
     """Give the candidates of a label their first weights: `foreign` to all of sources together."""
     weights, rooms, streams = model.weights, model.rooms, model.streams

@@ -63,27 +63,27 @@ def settle_cuts(table: Ints) -> None:
 
 
 @subkernel
-def _is_scored(model: Model, rows: Rows, row: int) -> bool:
-    """Tell whether the scores of a row are still there; if not, take note that others will be."""
-    start, n, scored, known = rows.starts[row], rows.starts[row + 1] - rows.starts[row], model.scratch.scored, True
-    if scored[STEP] != model.steps[0] or scored[INPUTS] != n:
-        known = False
-    else:
+def _check_scores(model: Model, rows: Rows, row: int) -> None:
+    """Take note if the scores that are there are not those of a row; before its zeros are added."""
+    start, n, scored = rows.starts[row], rows.starts[row + 1] - rows.starts[row], model.scratch.scored
+    known = scored[STEP] == model.steps[0] and scored[INPUTS] == n
+    if known:
         indices, values = model.scratch.full.rows.indices, model.scratch.full.rows.values
         for j in range(n):
             known = known and indices[j] == rows.indices[start + j] and values[j] == rows.values[start + j]
     if not known:
         scored[STEP] = NO_STEP
-    return known
 
 
 @subkernel
 def _score(model: Model, rows: Rows, row: int) -> None:
-    """Write the score, its log odds and the probability of every target label."""
+    """Write the score, its log odds and the probability of every target label, unless they are there."""
     scratch, n_labels = model.scratch, model.streams.labels[TARGET]
-    scores, odds = scratch.scores[:n_labels], scratch.odds[:n_labels]
-    vote(model, rows, row, scores)
-    calibrate_labels(model.streams, TARGET, scores, odds, scratch.probabilities[:n_labels])
+    if scratch.scored[STEP] == NO_STEP:
+        scores, odds = scratch.scores[:n_labels], scratch.odds[:n_labels]
+        vote(model, rows, row, scores)
+        calibrate_labels(model.streams, TARGET, scores, odds, scratch.probabilities[:n_labels])
+        scratch.scored[STEP], scratch.scored[INPUTS] = model.steps[0], rows.starts[row + 1] - rows.starts[row]
 
 
 @subkernel
@@ -98,79 +98,65 @@ def _decide(model: Model, odds: Floats, probabilities: Floats, out: Labels) -> N
 
 
 @subkernel
-def _begin_and_score(model: Model, rows: Rows, row: int, scored: bool) -> None:
-    """Let labels begin that have not yet; then write scores, unless they are there and nothing has begun."""
+def _can_learn(model: Model, rows: Rows, row: int) -> bool:
+    """Tell whether events have room, and a row among the neighbours; then let labels begin that have not yet."""
+    kinds, events = model.kinds, model.clock[EVENTS] + KINDS * model.streams.labels[TARGET]
+    fits = not kinds.voices[NEIGHBOURS] or fits_window(kinds.window, model.scratch.full, model.rooms, rows, row)
+    if not fits or events > len(model.events):
+        return False
     if model.clock[STALE]:
         begin(model)
         model.clock[STALE] = 0
-        _score(model, rows, row)
-    elif not scored:
-        _score(model, rows, row)
-
-
-@borrower
-def decide_rows(table: Ints, task: Ints, row: int, stop: int, given: int) -> bool:
-    """Write the score, the probability and the prediction of every target label for rows from `row` to `stop`.
-
-    If `given` is not negative, the task is one example of so many features; tell whether it could be made a row.
-    """
-    model, work = held(table, Model), held(task, Task)
-    rows, block, scratch, n_labels = work.rows, work.block, model.scratch, model.streams.labels[TARGET]
-    if given >= 0 and not read_given(work.given, given, rows):
-        return False
-    while row < stop:
-        if not _is_scored(model, rows, row):
-            _score(model, rows, row)
-            scratch.scored[STEP], scratch.scored[INPUTS] = model.steps[0], rows.starts[row + 1] - rows.starts[row]
-        for q in range(n_labels):
-            block.scores[row, q], block.probabilities[row, q] = scratch.scores[q], scratch.probabilities[q]
-        _decide(model, scratch.odds[:n_labels], block.probabilities[row], block.predictions[row])
-        row += 1
+        model.scratch.scored[STEP] = NO_STEP
     return True
 
 
-@borrower
-def learn_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int) -> int:
-    """Predict and learn rows of the target from `row` to `stop`; return the first row that was not learnt.
+@subkernel
+def _learn(model: Model, rows: Rows, row: int, truth: Labels, weight: float) -> None:
+    """Learn a row of the target, which has scores."""
+    streams, scratch, n_labels = model.streams, model.scratch, model.streams.labels[TARGET]
+    odds, probabilities = scratch.odds[:n_labels], scratch.probabilities[:n_labels]
+    learn_labels(streams, model.sets, model.objective, odds, probabilities, truth, weight, scratch.choice)
+    learn_search(model, probabilities, truth)
+    learn_voices(model, scratch.scores[:n_labels], truth)
+    if is_any(truth, 0):  # of others nothing is learnt, not even of their inputs
+        for k in range(KINDS):
+            if model.kinds.used[k]:
+                track(model, k, truth)
+        learn_target(model, rows, row, truth)
+    streams.seen[TARGET] += 1
+    scratch.touched.clock[SEEN] = streams.seen[TARGET]
+    model.steps[0] += 1
 
-    The kernel stops before a row when there may be no room for its events, or for its inputs among the neighbours. If
-    `given` is not negative, the task is one example of so many features; `REFUSED`: it could not be made a row. Scores
-    of a row that was just predicted are not made anew.
+
+@borrower
+def run_target_rows(table: Ints, task: Ints, row: int, stop: int, given: int, learning: bool) -> int:
+    """Predict rows of the target from `row` to `stop`, and learn each of them; return the first that was not.
+
+    Scores, probabilities and predictions are written if the task has room for them. Without `learning` the model stays
+    as it is. The kernel stops before a row when there may be no room for its events, or for its inputs among the
+    neighbours. If `given` is not negative, the task is one example of so many features; `REFUSED`: it could not be made
+    a row. Scores of a row that was just predicted are not made anew.
     """
     model, work = held(table, Model), held(task, Task)
     if given >= 0 and not read_given(work.given, given, work.rows):
         return REFUSED
-    rows, block, streams, clock, sets = work.rows, work.block, model.streams, model.clock, model.sets
-    n_labels, objective, choice = streams.labels[TARGET], model.objective, model.scratch.choice
-    window, scores, odds, probabilities = (
-        model.kinds.window,
-        model.scratch.scores[:n_labels],
-        model.scratch.odds[:n_labels],
-        model.scratch.probabilities[:n_labels],
-    )
-    keep_up(model.scratch.touched, streams.seen[TARGET])
-    while row < stop and clock[EVENTS] + KINDS * n_labels <= len(model.events):
-        scored = _is_scored(model, rows, row)
-        if model.kinds.voices[NEIGHBOURS] and not fits_window(window, model.scratch.full, model.rooms, rows, row):
+    rows, block, streams, scratch = work.rows, work.block, model.streams, model.scratch
+    n_labels = streams.labels[TARGET]
+    if learning:
+        keep_up(scratch.touched, streams.seen[TARGET])
+    while row < stop:
+        _check_scores(model, rows, row)
+        if learning and not _can_learn(model, rows, row):
             break
-        truth = block.truth[row]
-        model.scratch.importance[0] = block.weights[row]
-        _begin_and_score(model, rows, row, scored)
+        _score(model, rows, row)
         if len(block.scores) > 0:
             for q in range(n_labels):
-                block.probabilities[row, q] = probabilities[q]
-            _decide(model, odds, block.probabilities[row], block.predictions[row])
-        learn_labels(streams, sets, objective, odds, probabilities, truth, block.weights[row], choice)
-        learn_search(model, probabilities, truth)
-        learn_voices(model, scores, truth)
-        if is_any(truth, 0):  # of others nothing is learnt, not even of their inputs
-            for k in range(KINDS):
-                if model.kinds.used[k]:
-                    track(model, k, truth)
-            learn_target(model, rows, row, truth)
-        streams.seen[TARGET] += 1
-        model.scratch.touched.clock[SEEN] = streams.seen[TARGET]
-        model.steps[0] += 1
+                block.scores[row, q], block.probabilities[row, q] = scratch.scores[q], scratch.probabilities[q]
+            _decide(model, scratch.odds[:n_labels], block.probabilities[row], block.predictions[row])
+        if learning:
+            scratch.importance[0] = block.weights[row]
+            _learn(model, rows, row, block.truth[row], block.weights[row])
         row += 1
     return row
 

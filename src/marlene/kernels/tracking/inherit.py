@@ -10,7 +10,7 @@ import numpy as np
 from marlene.kernels.banks.linear import linear_clear, linear_copy
 from marlene.kernels.banks.naive_bayes import bayes_clear, bayes_copy
 from marlene.kernels.banks.scales import list_met
-from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.compile import inlined, rare, subkernel
 from marlene.kernels.decisions.calibration import CURVE, LINE
 from marlene.kernels.decisions.cuts import BINS
 from marlene.kernels.tracking import state
@@ -81,7 +81,7 @@ def _withdraw(weights: Weights, rooms: Rooms, k: int, q: int, place: int) -> Non
         find_leaders(weights, rooms, k, q)
 
 
-@subkernel
+@rare
 def inherit_threshold(streams: Streams, stream: int, label: int, q: int, examples: float) -> None:
     """Let a target label have the cut, the line, the errors of both kinds, and so many scores of a source's label."""
     total = 0.0
@@ -101,7 +101,7 @@ def inherit_threshold(streams: Streams, stream: int, label: int, q: int, example
             streams.counted[TARGET, k, q, y] = streams.counted[stream, k, label, y]
 
 
-@subkernel
+@rare
 def lend_examples(streams: Streams, stream: int, label: int, q: int, examples: float) -> None:
     """Let a target label have so many examples of a source's label: they tell how rare it is."""
     given = streams.examples[stream, label]
@@ -121,7 +121,7 @@ def taken_over(weights: Weights, rooms: Rooms, k: int, q: int) -> int:
     return -1
 
 
-@subkernel
+@rare
 def inherit(model: Model, k: int, q: int, h: int) -> None:
     """Let a learner of a label become a copy of a candidate."""
     weights, rooms, streams = model.weights, model.rooms, model.streams

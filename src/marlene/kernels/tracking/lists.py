@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.compile import inlined, rare, subkernel
 from marlene.kernels.tracking import state
 from marlene.kernels.tracking.state import ABSENT, OWN_PLACE, TARGET, YOUNG_PLACE, room_of
 
@@ -144,7 +144,7 @@ def offer(weights: Weights, rooms: Rooms, streams: Streams, k: int, q: int, colu
     return full
 
 
-@subkernel
+@rare
 def fill(model: Model, k: int, q: int) -> None:
     """Let the pool into the list of a label that begins, first those that are to stay."""
     weights, rooms = model.weights, model.rooms

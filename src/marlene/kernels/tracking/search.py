@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from marlene.kernels.compile import inlined, subkernel
+from marlene.kernels.compile import inlined, rare, subkernel
 from marlene.kernels.decisions.calibration import calibrated, write_odds
 from marlene.kernels.decisions.cuts import bin_of, lowering
 from marlene.kernels.ensemble.blend import Blend, blended_vote
@@ -80,7 +80,7 @@ def _size(searched: Ints) -> int:
     return size
 
 
-@subkernel
+@rare
 def begin_search(model: Model, q: int, together: float, total: float) -> None:
     """Let a label search among the labels of sources that are trusted most, as likely as they are trusted."""
     streams, count = model.streams, 0

@@ -9,7 +9,7 @@ import numpy as np
 from marlene._common.arrays import room_of
 from marlene.kernels.banks.scales import PRESENCE
 from marlene.kernels.held import table_of
-from marlene.kernels.tracking.calls import decide_rows, learn_target_rows
+from marlene.kernels.tracking.calls import REFUSED, run_target_rows
 from marlene.kernels.tracking.given import NUMERIC
 from marlene.kernels.tracking.state import Block, Task
 from marlene.learners.marlene._plain import PlainDesk
@@ -77,8 +77,8 @@ class RowDesk(PlainDesk):
 
     def decide(self, count: int) -> bool:
         """Write scores, probabilities and predictions; tell whether the example could be read."""
-        return decide_rows(self._table, self._asked, 0, 1, count)
+        return run_target_rows(self._table, self._asked, 0, 1, count, False) != REFUSED
 
     def learn(self, count: int) -> int:
         """Learn the example; return 1, 0 if there is too little room, or `FAILED` if it cannot be read."""
-        return learn_target_rows(self._table, self._learnt, 0, 1, count)
+        return run_target_rows(self._table, self._learnt, 0, 1, count, True)

@@ -18,9 +18,8 @@ from marlene.kernels.tracking import state as layout
 from marlene.kernels.tracking.calls import (
     begin_concept_of,
     begin_labels,
-    decide_rows,
     learn_source_rows,
-    learn_target_rows,
+    run_target_rows,
     settle_cuts,
 )
 from marlene.kernels.tracking.given import Given
@@ -124,7 +123,7 @@ class Tracker(TrackerLayout):
             if number:
                 row = learn_source_rows(self.table(), where, number, row, stop)
             else:
-                row = learn_target_rows(self.table(), where, row, stop, -1)
+                row = run_target_rows(self.table(), where, row, stop, -1, True)
             if row >= stop:
                 return
             self._make_more_room()
@@ -161,11 +160,11 @@ class Tracker(TrackerLayout):
         asked, learnt = table_of(task), table_of(lesson)
         for row in range(delay, len(truth)):
             if self.is_ready():
-                decide_rows(self.table(), asked, row, row + 1, -1)
+                run_target_rows(self.table(), asked, row, row + 1, -1, False)
             else:
                 found = self.predict(cut_rows(rows, row, row + 1))
                 block.probabilities[row], block.predictions[row] = found.probabilities[0], found.predictions[0]
-            while learn_target_rows(self.table(), learnt, row - delay, row - delay + 1, -1) == row - delay:
+            while run_target_rows(self.table(), learnt, row - delay, row - delay + 1, -1, True) == row - delay:
                 self._make_more_room()
         return block
 
@@ -179,7 +178,7 @@ class Tracker(TrackerLayout):
         block = Block(*NO_TRUTH, np.full(shape, 0.5), np.full(shape, 0.5), np.zeros(shape, np.int8))
         model = self.ready()._replace(scratch=self.scratch())
         task = Task(self.inputs_of(rows), block, NO_EXAMPLE)
-        decide_rows(table_of(model), table_of(task), 0, len(block.scores), -1)
+        run_target_rows(table_of(model), table_of(task), 0, len(block.scores), -1, False)
         return block
 
     def is_ready(self) -> bool:
