@@ -34,11 +34,11 @@ def mixture():
 
     @borrower
     def work(table, small, counts, i):
-        counts[i] += counts[-i] // 3 - counts[0] % 5
-        small[i - 1, ::2][0] = table[-1, i] ** 2
+        counts[i] += counts[3 - i] // 3 - counts[0] % 5
+        small[3 - i, ::2][0] = table[-1, i] ** 2
         if counts[i] > 2:
             table[i, 0] = min(table[i, 1], small[i, 0]) / max(counts[i], 1)
-        return part(table, i, 1, 4), small[i].shape[0] + table.shape[1], counts[i] == counts[i - 1]
+        return part(table, i, 1, 4), small[i].shape[0] + table.shape[1], counts[i] == counts[i // 2]
 
     return work
 

@@ -21,6 +21,7 @@ from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, lower_getattr_generic, models, register_model
 
 from marlene._common.lazy import Later
+from marlene.kernels.lowering import PartsOfValue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -164,7 +165,7 @@ def _read_field(context: Any, builder: Any, kind: Any, pointer: Any, name: str) 
         return loaded
 
     if isinstance(found, types.Array):
-        array = arrayobj.make_array(found)(context, builder)
+        array = PartsOfValue(context, builder, found)
         shape = [word(1 + axis) for axis in range(found.ndim)]
         size = DTYPES[found.dtype].itemsize
         strides = [ir.Constant(ir.IntType(64), size)]

@@ -19,8 +19,9 @@ from numba.core import compiler as untyped_compiler
 from numba.core import typed_passes as untyped_passes
 from numba.core.compiler_machinery import register_pass as untyped_register
 
+from marlene._common.lazy import Later
+from marlene.kernels.lowering import OwnLower, drop_unused
 from marlene.kernels.pipeline import pipeline
-from marlene.kernels.shortcuts import shortcuts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +30,7 @@ codegen: Any = untyped_codegen
 compiler: Any = untyped_compiler
 passes: Any = untyped_passes
 register_pass: Any = untyped_register
+shorter: Any = Later("marlene.kernels.shortcuts")
 
 PATIENCE = 1.0
 """Seconds of compiling before the user is told."""
@@ -57,13 +59,16 @@ class Compiling:
         self.depth += 1
         try:
             self.tell()
-            with shortcuts() if self.depth == 1 else nullcontext():
+            with shorter.shortcuts() if self.depth == 1 else nullcontext():
                 yield
         finally:
             self.depth -= 1
             if self.depth == 0:
                 self.before += time.perf_counter() - self.start
             if collecting:
+                if gc.get_freeze_count() == 0:  # what there is now is old: the next collections need not look at it
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.enable()
 
 
@@ -101,9 +106,14 @@ class OwnLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
 
     _codegen: Any
 
+    def add_ir_module(self, ir_module: Any) -> None:  # noqa: ANN401
+        """Take a module, without what nobody needs."""
+        drop_unused(ir_module)
+        super().add_ir_module(ir_module)
+
     def _optimize_functions(self, ll_module: Any) -> None:  # noqa: ANN401
-        """Simplify each function, as Numba does, but with one builder, and no declarations."""
-        passes_of_function, builder = self._codegen._function_pass_manager()  # noqa: SLF001
+        """Simplify each function, as Numba does, but with one builder, quickly, and no declarations."""
+        passes_of_function, builder = self._codegen._function_pass_manager(opt=1)  # noqa: SLF001
         ll_module.data_layout = self._codegen._data_layout  # noqa: SLF001
         for function in ll_module.functions:
             if not function.is_declaration:
@@ -155,6 +165,7 @@ class LowerPart(passes.NativeLowering):  # type: ignore[misc]
     """Lower a part, and let kernels find it."""
 
     _name = "lower_part"
+    lowering_class = OwnLower
 
     def run_pass(self, state: Any) -> bool:  # noqa: ANN401
         """Make no machine code."""
@@ -173,6 +184,7 @@ class LowerKernel(passes.NativeLowering):  # type: ignore[misc]
     """Lower a kernel."""
 
     _name = "lower_kernel"
+    lowering_class = OwnLower
 
     def run_pass(self, state: Any) -> bool:  # noqa: ANN401
         """Link all parts."""
