@@ -27,6 +27,8 @@ REFRESH, AT_LEAST = 0.125, 2.0
 TOLERANCE = 0.02
 """And when the terms of second order since then come to more than this, as the present example suggests. They are small
 if most inputs are rare, however many there are."""
+PATIENCE = 4.0
+"""How much longer classifiers that are many, and do not live long, keep their sums over absent inputs."""
 FRESH = 32
 """A gain is computed afresh when the number of examples with the input has grown by one part in so many, or sooner."""
 SMALLEST_PRODUCT = 1e-200
@@ -34,6 +36,9 @@ SMALLEST_PRODUCT = 1e-200
 LARGEST = 30.0
 """Log odds beyond which a vote is as good as certain."""
 SMALLEST_VARIANCE = 1e-12
+WORK = 5
+"""Numbers of work space for each classifier that learns: how often the example counts, how often its inputs were there
+before, what is due or changes, its weight, and how many examples there are."""
 
 
 class BayesSettings(NamedTuple):
@@ -163,14 +168,15 @@ def bayes_learn(
     truth: Labels,
     weights: Floats,
     importance: float,
-    patience: float,
+    patient: int,
     work: Floats,
     listed: Ints,
 ) -> None:
     """Train the classifiers from `first` on a row, each on its class; -1: not at all.
 
-    `weights` are those of the classes, `importance` is that of the example, `patience` says how much longer to keep
-    sums over absent inputs. `work` has 3 numbers for each classifier, `listed` room for a list of all inputs.
+    `weights` are those of the classes, `importance` is that of the example. The classifiers from number `patient` on
+    keep sums over absent inputs longer. `work` has `WORK` numbers for each classifier, `listed` room for a list of all
+    inputs.
     """
     count, stop = len(truth), first + len(truth)
     times, common, due = work[0, :count], work[1, :count], work[2, :count]
@@ -187,10 +193,10 @@ def bayes_learn(
         negative, positive = bank.present[slot, 0, first:stop], bank.present[slot, 1, first:stop]
         any_due = _count_input(negative, positive, times, common, due, importance > 1.0)
         if scales.numeric[slot] != PRESENCE:
-            _learn_value(bank, scales.numeric[slot], slot, first, x, times)
+            _learn_value(bank, scales.numeric[slot], negative, positive, first, x, times)
         if any_due:
             _refresh_gains(bank, settings, scales, slot, first, due)
-    _learn_absent(bank, settings, scales, first, times, stored, common, patience, listed)
+    _learn_absent(bank, settings, scales, first, count, stored, patient, work, listed)
 
 
 @inlined
@@ -245,23 +251,50 @@ def _refresh_gains(bank: Bayes, settings: BayesSettings, scales: Scales, slot: i
 
 @subkernel
 def _learn_absent(
-    bank: Bayes, settings: BayesSettings, scales: Scales, first: int, times: Floats, stored: int, common: Floats,
-    patience: float, listed: Ints,
+    bank: Bayes, settings: BayesSettings, scales: Scales, first: int, count: int, stored: int, patient: int,
+    work: Floats, listed: Ints,
 ) -> None:  # fmt: skip
     """Update the sums over absent inputs for an example that has `stored` of those met, or compute them afresh."""
-    inputs, met = listed[:0], scales.seen[1]
-    for k in range(len(times)):
-        if times[k] != 0.0:
-            y, h, weight = 1 if times[k] > 0.0 else 0, first + k, abs(times[k])
-            if _is_off(bank, y, h, common[k], patience):
-                if len(inputs) == 0 and bank.refreshed[y, h] > 0.0:
-                    inputs = listed[: list_met(scales.met, listed)]
-                _refresh_absent(bank, settings, scales, y, h, stored, inputs)
-            else:
-                _move_absent(bank, settings, y, h, weight, met, stored, common[k])
-            bank.inputs[y, h] += weight * stored
-            prior = log_of((bank.weights[1, h] + 1.0) / (bank.weights[0, h] + 1.0))
-            bank.base[h] = prior + bank.absent[1, h] - bank.absent[0, h]
+    times, common, change, stop = work[0, :count], work[1, :count], work[2, :count], first + count
+    _write_changes(bank, settings, scales, first, count, stored, work)
+    negative, positive = bank.inputs[0, first:stop], bank.inputs[1, first:stop]
+    for k in range(count):
+        negative[k] -= times[k] * stored if times[k] < 0.0 else 0.0
+        positive[k] += times[k] * stored if times[k] > 0.0 else 0.0
+    negative, positive = bank.absent[0, first:stop], bank.absent[1, first:stop]
+    for k in range(count):
+        negative[k] += change[k] if times[k] < 0.0 else 0.0
+        positive[k] += change[k] if times[k] > 0.0 else 0.0
+    inputs = listed[:0]
+    for k in range(count):
+        y, h = 1 if times[k] > 0.0 else 0, first + k
+        if times[k] != 0.0 and _is_off(bank, y, h, common[k], PATIENCE if k >= patient else 1.0):
+            if len(inputs) == 0 and bank.refreshed[y, h] > 0.0:
+                inputs = listed[: list_met(scales.met, listed)]
+            _refresh_absent(bank, settings, scales, y, h, stored, inputs)
+    w0, w1, base = bank.weights[0, first:stop], bank.weights[1, first:stop], bank.base[first:stop]
+    for k in range(count):
+        fresh = log_of((w1[k] + 1.0) / (w0[k] + 1.0)) + positive[k] - negative[k]
+        base[k] = fresh if times[k] != 0.0 else base[k]
+
+
+@inlined
+def _write_changes(
+    bank: Bayes, settings: BayesSettings, scales: Scales, first: int, count: int, stored: int, work: Floats
+) -> None:
+    """Write by how much the sums over absent inputs change, to first order; of classes the example has."""
+    a, met, stop = settings.smoothing, scales.seen[1], first + count
+    times, common, change, now = work[0, :count], work[1, :count], work[2, :count], work[4, :count]
+    n0, n1 = bank.examples[0, first:stop], bank.examples[1, first:stop]
+    inputs0, inputs1 = bank.inputs[0, first:stop], bank.inputs[1, first:stop]
+    for k in range(count):
+        now[k] = n1[k] if times[k] > 0.0 else n0[k]
+        change[k] = inputs1[k] if times[k] > 0.0 else inputs0[k]
+    for k in range(count):
+        weight, n = abs(times[k]), now[k]
+        before = n - weight
+        of_all = (met - stored) * log_of((n + a) / (before + a)) - met * log_of((n + 2.0 * a) / (before + 2.0 * a))
+        change[k] = of_all + (change[k] - common[k]) * weight / ((before + a) * (n + a))
 
 
 @inlined
@@ -274,25 +307,23 @@ def _is_off(bank: Bayes, y: int, h: int, common: float, patience: float) -> bool
 
 
 @inlined
-def _move_absent(
-    bank: Bayes, settings: BayesSettings, y: int, h: int, times: float, met: int, stored: int, common: float
-) -> None:
-    """Update the sum over absent inputs to first order."""
-    a, n = settings.smoothing, bank.examples[y, h]
-    before = n - times
-    change = (met - stored) * log_of((n + a) / (before + a)) - met * log_of((n + 2.0 * a) / (before + 2.0 * a))
-    bank.absent[y, h] += change + (bank.inputs[y, h] - common) * times / ((before + a) * (n + a))
+def _learn_value(bank: Bayes, i: int, negative: Floats, positive: Floats, first: int, x: float, times: Floats) -> None:
+    """Count the value of a numeric input; how often it was present with each class is given."""
+    stop = first + len(times)
+    _learn_moments(bank.mean[i, 0, first:stop], bank.squares[i, 0, first:stop], negative, x, times, -1.0)
+    _learn_moments(bank.mean[i, 1, first:stop], bank.squares[i, 1, first:stop], positive, x, times, 1.0)
 
 
 @inlined
-def _learn_value(bank: Bayes, i: int, slot: int, first: int, x: float, times: Floats) -> None:
-    """Count the value of a numeric input."""
+def _learn_moments(mean: Floats, squares: Floats, present: Floats, x: float, times: Floats, sign: float) -> None:
+    """Count a value of the class with this sign."""
     for k in range(len(times)):
-        if times[k] != 0.0:
-            y, h = 1 if times[k] > 0.0 else 0, first + k
-            difference = x - bank.mean[i, y, h]
-            bank.mean[i, y, h] += abs(times[k]) * difference / bank.present[slot, y, h]
-            bank.squares[i, y, h] += abs(times[k]) * difference * (x - bank.mean[i, y, h])
+        weight, difference = sign * times[k], x - mean[k]
+        learns = weight > 0.0
+        move = weight * difference / present[k]
+        mean[k] += move if learns else 0.0
+        more = weight * difference * (x - mean[k])
+        squares[k] += more if learns else 0.0
 
 
 @inlined

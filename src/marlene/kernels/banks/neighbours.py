@@ -72,11 +72,12 @@ class Window(NamedTuple):
 class WindowSpace(NamedTuple):
     """Work space: the similarity of each example, the highest of them, a list of examples, and votes on labels.
 
-    Votes are against and in favour of each label (2 × labels).
+    `chosen` are the similarities of the listed examples. Votes are against and in favour of each label (2 × labels).
     """
 
     similar: Floats32
     highest: Floats32
+    chosen: Floats32
     listed: Ints
     votes: Floats
 
@@ -103,7 +104,7 @@ def _shortlist(space: WindowSpace, count: int, wanted: int) -> tuple[int, float]
 
     Return how many these are, and the bound: the least of the highest similarities in `wanted` parts of the window.
     """
-    similar, highest, listed = space.similar, space.highest, space.listed
+    similar, highest, chosen, listed = space.similar, space.highest, space.chosen, space.listed
     for i in range(wanted):
         highest[i] = similar[i]
     for start in range(wanted, count - wanted + 1, wanted):
@@ -114,7 +115,7 @@ def _shortlist(space: WindowSpace, count: int, wanted: int) -> tuple[int, float]
         bound = min(bound, highest[i])
     found = 0
     for s in range(count):
-        listed[found] = s
+        listed[found], chosen[found] = s, similar[s]
         found += 1 if similar[s] > bound else 0
     return found, float(bound)
 
@@ -122,19 +123,19 @@ def _shortlist(space: WindowSpace, count: int, wanted: int) -> tuple[int, float]
 @subkernel
 def _rank(space: WindowSpace, found: int, wanted: int, bound: float) -> float:
     """Return the similarity of number `wanted` of the examples, the most similar one first, if it exceeds the bound."""
-    highest, least = space.highest, bound
-    for i in range(wanted):
-        highest[i] = bound
-    for j in range(found):
-        similar = space.similar[space.listed[j]]
-        if similar > least:
-            i = wanted - 1
-            while i > 0 and highest[i - 1] < similar:
-                highest[i] = highest[i - 1]
-                i -= 1
-            highest[i] = similar
-            least = highest[wanted - 1]
-    return min(float(least), 1.0 - SAME)
+    chosen, low, high, count = space.chosen[:found], np.float32(bound), np.float32(2.0), found
+    while count >= wanted:  # `wanted` or more reach `low`, fewer reach `high`
+        middle = np.float32(0.5) * (low + high)
+        if middle <= low or middle >= high:  # there is nothing between
+            break
+        reach = 0
+        for j in range(found):
+            reach += 1 if chosen[j] >= middle else 0
+        if reach >= wanted:
+            low, count = middle, reach
+        else:
+            high = middle
+    return min(float(low), 1.0 - SAME)
 
 
 @subkernel
@@ -143,8 +144,11 @@ def neighbour_votes(
 ) -> None:
     """Write P(label) of a row for every label, as if both classes were equally likely beforehand."""
     count, against, in_favour = window.ring[FILLED], space.votes[0], space.votes[1]
+    labels = window.truth.shape[1]  # with room for more
+    for q in range(labels):
+        against[q], in_favour[q] = 0.0, 0.0
     for q in range(len(out)):
-        out[q], against[q], in_favour[q] = 0.5, 0.0, 0.0
+        out[q] = 0.5
     if count < 2:
         return
     _compare(window, scales, rows, row, space.similar)
@@ -155,7 +159,7 @@ def neighbour_votes(
         s = space.listed[j]
         if space.similar[s] > least:
             weight, truth = window.weight[s] * (space.similar[s] - least) / (1.0 - least), window.truth[s]
-            for q in range(len(out)):
+            for q in range(labels):
                 against[q] += weight if truth[q] == 0 else 0.0
                 in_favour[q] += weight if truth[q] == 1 else 0.0
     for q in range(len(out)):

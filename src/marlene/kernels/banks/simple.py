@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marlene.kernels.banks.linear import linear_learn, linear_scores, linear_vote, slope
-from marlene.kernels.banks.naive_bayes import bayes_learn, bayes_scores, bayes_vote
+from marlene.kernels.banks.naive_bayes import WORK, bayes_learn, bayes_scores, bayes_vote
 from marlene.kernels.banks.scales import LISTED, PRESENCE, complete_row, may_be_dense, observe_row
 from marlene.kernels.compile import inlined, kernel, subkernel
 
@@ -94,8 +94,10 @@ def bank_train(bank: SimpleBank, rows: Rows, ids: Ints, truth: Ints, weights: In
         lesson, weight = np.full(len(score), -1, np.int8), score
         for k in range(len(ids)):
             lesson[ids[k]], weight[ids[k]] = truth[k], weights[k]
-        work, listed = np.empty((3, len(score))), np.empty(len(bank.scales.met), np.int64)
-        bayes_learn(bank.bayes, bank.bayes_settings, bank.scales, rows, 0, 0, lesson, weight, 1.0, 1.0, work, listed)
+        work, listed = np.empty((WORK, len(score))), np.empty(len(bank.scales.met), np.int64)
+        bayes_learn(
+            bank.bayes, bank.bayes_settings, bank.scales, rows, 0, 0, lesson, weight, 1.0, len(lesson), work, listed
+        )
         return
     slopes = np.zeros(len(score))
     for k in range(len(ids)):

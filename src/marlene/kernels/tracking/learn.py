@@ -56,8 +56,6 @@ if TYPE_CHECKING:
 SURE = 0.995
 SUREST = math.log(SURE / (1.0 - SURE))
 """The probability, and the log odds, beyond which a vote counts no more in weights."""
-YOUNG_PATIENCE = 4.0
-"""How much longer young learners keep their sums over absent inputs: they are many, and do not live long."""
 HEAVIEST = 1000.0
 """The largest weight of an example that counts in the weights of candidates."""
 FAMILIAR = 0.7
@@ -148,26 +146,34 @@ def vote(model: Model, rows: Rows, row: int, scores: Floats) -> None:
 
 
 @subkernel
-def _train(model: Model, stream: int, room: int, first: int, rows: Rows, row: int, truth: Labels) -> None:
-    """Train the learners of a stream's labels, which lie in a room from column `first` on."""
-    kinds, streams = model.kinds, model.streams
-    scales, n_labels = scales_of(model.rooms, room), streams.labels[stream]
-    patience = YOUNG_PATIENCE if room == TARGET and first == model.rooms.block else 1.0
-    slopes, work, importance = model.scratch.slopes[:n_labels], model.scratch.work, model.scratch.importance[0]
-    chance, examples, weights = (
-        model.scratch.chance[LINEAR, first : first + n_labels],
-        streams.examples[stream],
-        work[3],
+def _write_slopes(model: Model, stream: int, first: int, start: int, stop: int, truth: Labels) -> None:
+    """Write weights and slopes of the learners `start` to `stop` of those from column `first` on: a stream's labels."""
+    settings, examples, importance = (
+        model.kinds.linear_settings,
+        model.streams.examples[stream],
+        model.scratch.importance[0],
     )
-    for q in range(n_labels):
-        weights[q] = class_weight(examples[q, 0], examples[q, 1], truth[q])
-        slopes[q] = importance * slope(kinds.linear_settings, chance[q], truth[q], weights[q]) if truth[q] >= 0 else 0.0
+    chance, slopes, weights = model.scratch.chance[LINEAR], model.scratch.slopes, model.scratch.work[3]
+    for k in range(start, stop):
+        slopes[k] = 0.0
+        if truth[k] >= 0:
+            weights[k] = class_weight(examples[k - start, 0], examples[k - start, 1], truth[k])
+            slopes[k] = importance * slope(settings, chance[first + k], truth[k], weights[k])
+
+
+@subkernel
+def _train(model: Model, stream: int, room: int, first: int, young: int, rows: Rows, row: int, truth: Labels) -> None:
+    """Train the learners of a stream's labels, in a room from column `first` on; from number `young` on once more."""
+    kinds, scratch, scales = model.kinds, model.scratch, scales_of(model.rooms, room)
+    work, importance = scratch.work, scratch.importance[0]
+    _write_slopes(model, stream, first, 0, min(young, len(truth)), truth)
+    _write_slopes(model, stream, first, young, len(truth), truth)
     if kinds.used[BAYES]:
-        bank, settings, lesson = kinds.bayes, kinds.bayes_settings, truth[:n_labels]
-        listed = model.scratch.touched.listed
-        bayes_learn(bank, settings, scales, rows, row, first, lesson, weights, importance, patience, work, listed)
+        bank, settings, listed, weights = kinds.bayes, kinds.bayes_settings, scratch.touched.listed, work[3]
+        bayes_learn(bank, settings, scales, rows, row, first, truth, weights, importance, young, work, listed)
     if kinds.used[LINEAR]:
-        linear_learn(kinds.linear, kinds.linear_settings, scales, model.scratch.full.rows, 0, first, slopes)
+        slopes = scratch.slopes[: len(truth)]
+        linear_learn(kinds.linear, kinds.linear_settings, scales, scratch.full.rows, 0, first, slopes)
 
 
 @inlined
@@ -286,14 +292,14 @@ def learn_target(model: Model, rows: Rows, row: int, truth: Labels) -> None:
     if model.kinds.voices[NEIGHBOURS]:
         importance = model.scratch.importance[0]
         remember(model.kinds.window, scales_of(rooms, TARGET), model.scratch.full.rows, 0, truth, importance)
+    n_labels, block, lesson = streams.labels[TARGET], rooms.block, model.scratch.lesson
+    for q in range(block):
+        lesson[q] = truth[q] if q < n_labels else -1
+        lesson[block + q] = wanted_by_young(growth, q, truth[q]) if q < n_labels else -1
     for room in range(len(rooms.first) - 1):
         observe_row(scales_of(rooms, room), rows, row)
-        _train(model, TARGET, room, rooms.first[room], rows, row, truth)
-    n_labels = streams.labels[TARGET]
-    lesson = model.scratch.lesson[:n_labels]
-    for q in range(n_labels):
-        lesson[q] = wanted_by_young(growth, q, truth[q])
-    _train(model, TARGET, TARGET, rooms.block, rows, row, lesson)
+        learning = lesson[: 2 * block if room == TARGET else block]
+        _train(model, TARGET, room, rooms.first[room], block, rows, row, learning)
     write_inputs(model.scratch.touched, model.scratch.full.rows)
     frozen = False
     for q in range(n_labels):
@@ -313,7 +319,8 @@ def learn_source(model: Model, stream: int, first: int, rows: Rows, row: int, tr
     observe_row(scales_of(model.rooms, stream), rows, row)
     for j in range(rows.starts[row], rows.starts[row + 1]):
         model.rooms.scales.known[stream, rows.indices[j]] = True
-    _train(model, stream, stream, first, rows, row, truth)
+    n_labels = model.streams.labels[stream]
+    _train(model, stream, stream, first, n_labels, rows, row, truth[:n_labels])
 
 
 @subkernel

@@ -303,7 +303,7 @@ describe(
         Linear: (2, 2, 1, 1, 1),
         WindowSettings: (0,),
         Window: (2, 1, 2, 2, 1, 1, 2, 2, 1),
-        WindowSpace: (1, 1, 1, 2),
+        WindowSpace: (1, 1, 1, 1, 2),
         Kinds: (0, 0, 0, 0, 0, 0, 1, 1),
         RoomScales: (2, 2, 2, 2, 2, 2, 2, 2),
         Rooms: (1, 0, 1, 0),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marlene.banks._bank import no_row
+from marlene.kernels.banks.naive_bayes import WORK
 from marlene.kernels.banks.neighbours import WindowSpace
 from marlene.kernels.decisions.calibration import LINE
 from marlene.kernels.decisions.cuts import BINS, FIRST, SUMS
@@ -33,6 +34,9 @@ from marlene.learners.marlene._decisions import FIRST_ERROR
 if TYPE_CHECKING:
     from marlene._common.arrays import Ints
 
+LANES = 8
+"""Labels have room for groups of so many, which a processor learns at once; some left over would take longer."""
+
 
 def with_slack(needed: int, room: int) -> int:
     """Return room for so many inputs, with some to spare if there was too little."""
@@ -40,8 +44,13 @@ def with_slack(needed: int, room: int) -> int:
 
 
 def grown(before: int, needed: int) -> int:
-    """Return room for so many labels; further labels get room for a quarter more, as moving takes time."""
-    return before if needed <= before else needed if before == 0 else max(needed, before + before // 4)
+    """Return room for so many labels, in whole `LANES`; further ones get a quarter more, as moving takes time."""
+    return before if needed <= before else -(-max(needed, before + before // 4) // LANES) * LANES
+
+
+def is_room(room: int, labels: int) -> bool:
+    """Tell whether there may be so much room for so many labels."""
+    return labels <= room <= 2 * labels + LANES
 
 
 def no_scales(rooms: int, inputs: int, numbers: int) -> RoomScales:
@@ -141,9 +150,9 @@ def new_scratch(
         odds=np.zeros(labels),
         probabilities=np.zeros(labels),
         choice=np.zeros((FIRST + SUMS * labels, BINS + 1)),
-        work=np.zeros((4, labels)),
-        slopes=np.zeros(labels),
-        lesson=np.zeros(labels, np.int8),
+        work=np.zeros((WORK, 2 * labels)),
+        slopes=np.zeros(2 * labels),
+        lesson=np.zeros(2 * labels, np.int8),
         scouts=np.zeros(SCOUTS, np.int64),
         guests=np.zeros((3, places)),
         importance=np.ones(1),
@@ -152,6 +161,7 @@ def new_scratch(
         window=WindowSpace(
             similar=np.zeros(window, np.float32),
             highest=np.zeros(1 + math.isqrt(window), np.float32),
+            chosen=np.zeros(window, np.float32),
             listed=np.zeros(window, np.int64),
             votes=np.zeros((2, labels)),
         ),

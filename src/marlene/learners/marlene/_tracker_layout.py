@@ -18,6 +18,7 @@ from marlene.learners.marlene._decisions import no_sets
 from marlene.learners.marlene._tracker_arrays import (
     copied,
     grown,
+    is_room,
     no_growth,
     no_scales,
     no_streams,
@@ -423,12 +424,8 @@ class TrackerLayout:
         block, widths = int(room["block"]), [int(width) for width in room["widths"]]
         self.candidates = int(room["candidates"])
         require(self.candidates >= 0, "the candidates")
-        fits = (
-            len(widths) == len(streams)
-            and widths[0] == 0
-            and len(self.labels[0]) <= block <= 2 * len(self.labels[0]) + 1
-        )
-        fits = fits and all(len(a) <= b <= 2 * len(a) + 1 for a, b in zip(self.labels[1:], widths[1:], strict=True))
+        fits = len(widths) == len(streams) and widths[0] == 0 and is_room(block, len(self.labels[0]))
+        fits = fits and all(is_room(b, len(a)) for a, b in zip(self.labels[1:], widths[1:], strict=True))
         require(fits and all(len(set(a)) == len(a) for a in self.labels), "the labels")
         self._make_scales(NOTHING, NOTHING)
         self._move(block, widths)
