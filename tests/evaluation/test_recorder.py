@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marlene._common.errors import MarleneError
 from marlene.evaluation import prequential
 from marlene.evaluation._recorder import LEAST_PACE, POINTS, WORST, Recorder
 from marlene.learners import Majority
@@ -111,7 +112,7 @@ def test_a_restored_recorder_goes_on_as_if_nothing_had_been(total):
     for name, array in one.arrays().items():
         if name != "memory":
             np.testing.assert_array_equal(getattr(other, name), array)
-    with pytest.raises(ValueError, match="another run"):
+    with pytest.raises(MarleneError, match="counts has another length"):
         Recorder(3, total, 3).restore(header, arrays)
 
 

@@ -68,7 +68,7 @@ def elements_in(part):
 
 @pytest.mark.parametrize("sources", [0, 2])
 def test_memory_and_work_are_linear_in_the_labels(sources):
-    few, columns = elements_per_label(30, 10, sources)
+    few, columns = elements_per_label(32, 10, sources)
     many, more_columns = elements_per_label(240, 10, sources)
     assert many <= few
     assert columns == more_columns == 2 + SLOTS + 2 * sources

@@ -20,6 +20,8 @@ MOMENTS = 3
 BEFORE, AFTER, UNFINISHED = "before", "after", "unfinished"
 SAVED = [name for name in METHODS if hasattr(create(name), "state")]
 """The methods whose state can be told; Vowpal Wabbit's cannot."""
+pytestmark = pytest.mark.filterwarnings("ignore:.*:pytest.PytestUnraisableExceptionWarning")
+"""Python reports what a handler raises while an object is removed, and goes on: a signal that had no effect."""
 
 
 class InterruptError(Exception):

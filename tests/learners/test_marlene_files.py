@@ -47,7 +47,7 @@ def test_damaged_files_are_refused():
         ("neighbours.ring", 10_000),
         ("weights.began", -1),
         ("weights.began", SEARCHING + 1),
-        ("weights.size", 0),
+        ("weights.size", -1),
         ("weights.size", 10_000),
         ("weights.candidate", 10_000),
         ("weights.candidate", -1),

@@ -219,7 +219,9 @@ def test_a_row_that_was_just_predicted_is_not_scored_again():
     model.predict_one({"a": 0.5})
     assert scored(model) == (4, 4)
     model.learn_one({"a": 0.75}, {"p": True, "q": True})
-    assert scored(model) == (-1, 5)
+    assert scored(model) == (4, 5)
+    model.learn_one({"a": 0.25}, {"p": True, "q": True})
+    assert scored(model) == (5, 6)
 
 
 def test_new_features_are_told_late_and_of_many_examples():

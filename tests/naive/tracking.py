@@ -8,7 +8,7 @@ target labels, part 1 the source's own learners. Places in order are columns in 
 import copy
 import math
 
-from marlene.kernels.banks.naive_bayes import LARGEST
+from marlene.kernels.banks.naive_bayes import LARGEST, PATIENCE
 from marlene.kernels.tracking.begin import HARDLY_PROVEN, NAMED, UNNAMED
 from marlene.kernels.tracking.inherit import (
     FEW_EXAMPLES,
@@ -22,7 +22,7 @@ from marlene.kernels.tracking.inherit import (
     TAKEN_OVER,
     YOUNG_FOR,
 )
-from marlene.kernels.tracking.learn import HEAVIEST, SUREST, YOUNG_PATIENCE
+from marlene.kernels.tracking.learn import HEAVIEST, SUREST
 from marlene.kernels.tracking.state import (
     ALONE,
     BAYES,
@@ -306,7 +306,7 @@ class Tracker:
             return
         model, weight = self.models[k, place], stream.class_weight(q, y)
         if k == BAYES:
-            model.learn(row, y, weight, YOUNG_PATIENCE if place[:2] == (TARGET, 1) else 1.0, self.importance)
+            model.learn(row, y, weight, PATIENCE if place[:2] == (TARGET, 1) else 1.0, self.importance)
         else:
             model.learn(row, self.importance * min(weight, model.largest) * (probability(score) - y))
 

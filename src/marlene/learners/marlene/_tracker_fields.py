@@ -106,7 +106,8 @@ def _lists_are_whole(arrays: Mapping[str, Array], lengths: Mapping[str, int]) ->
     residents, used, places, n_pool = arrays["residents"], arrays["used"], lengths["places"], lengths["pooled"]
     n_labels, n_residents = residents.shape
     pool, began = arrays["pool"][:n_pool], arrays["began"]
-    if not _ascends(pool) or np.isin(residents, pool).any() or arrays["size"][:, n_labels:].any():
+    spare = arrays["size"][:, n_labels:], arrays["leaders"][:, n_labels:], began[n_labels:]
+    if not _ascends(pool) or np.isin(residents, pool).any() or any(array.any() for array in spare):
         return False
     for k, q in np.ndindex(KINDS, n_labels):
         size, count = int(arrays["size"][k, q]), int(arrays["leaders"][k, q])
@@ -114,7 +115,7 @@ def _lists_are_whole(arrays: Mapping[str, Array], lengths: Mapping[str, int]) ->
         guests = listed[n_residents:]
         if not (
             n_residents <= size <= places
-            and 1 <= count <= LEADERS
+            and count >= 1
             and np.array_equal(listed[:n_residents], residents[q])
             and _ascends(guests)
             and np.isin(guests, pool).all()
@@ -148,11 +149,11 @@ WEIGHTS = Layout(
     {
         "log": _log((KINDS, "block", "places"), "logarithms of the weights of candidates"),
         "candidate": Field("int64", (KINDS, "block", "places"), "their columns", least=0, most="columns"),
-        "size": Field("int64", (KINDS, "block"), "how long the lists are"),
+        "size": Field("int64", (KINDS, "block"), "how long the lists are", least=0),
         "floor": _log(("columns",), "the least weight of a column for any label, as a logarithm"),
         "pool": Field("int64", ("columns",), "columns that are candidates of all labels", least=0, most="columns"),
         "total": Field("float64", (KINDS, "block"), "the logarithm of the leaders' weight", -LARGEST_LOG, LARGEST_LOG),
-        "leaders": Field("int64", (KINDS, "block"), "how many leaders there are"),
+        "leaders": Field("int64", (KINDS, "block"), "how many leaders there are", least=0, most=LEADERS),
         "leader": Field("int64", (KINDS, "block", LEADERS), "their columns", least=0, most="columns"),
         "share": Field("float64", (KINDS, "block", LEADERS), "their shares of the weight"),
         "began": Field("int64", ("block",), "how a label began", least=NOT_YET, most=SEARCHING),
