@@ -191,11 +191,13 @@ def bayes_learn(
             continue
         stored += 1
         negative, positive = bank.present[slot, 0, first:stop], bank.present[slot, 1, first:stop]
-        any_due = _count_input(negative, positive, times, common, due, importance > 1.0)
+        _count_input(negative, positive, times, common, due, importance > 1.0)
         if scales.numeric[slot] != PRESENCE:
             _learn_value(bank, scales.numeric[slot], negative, positive, first, x, times)
-        if any_due:
-            _refresh_gains(bank, settings, scales, slot, first, due)
+        if _is_any(due[:patient]):
+            _refresh_gains(bank, settings, scales, slot, first, due[:patient])
+        if _is_any(due[patient:]):
+            _refresh_gains(bank, settings, scales, slot, first + patient, due[patient:])
     _learn_absent(bank, settings, scales, first, count, stored, patient, work, listed)
 
 
@@ -217,19 +219,26 @@ def _count_example(
 
 
 @inlined
-def _count_input(negative: Floats, positive: Floats, times: Floats, common: Floats, due: Floats, always: bool) -> bool:
-    """Count an input of the example, and add to `common` what was counted before; tell whether any gain is due."""
+def _count_input(negative: Floats, positive: Floats, times: Floats, common: Floats, due: Floats, always: bool) -> None:
+    """Count an input of the example, and add to `common` what was counted before; write which gains are due."""
     for k in range(len(times)):
-        positive[k] += times[k] if times[k] > 0.0 else 0.0  # noqa: FURB136 (faster: no check for NaN)
-        negative[k] -= times[k] if times[k] < 0.0 else 0.0  # noqa: FURB136
-    found = 0
-    for k in range(len(times)):
-        now = positive[k] if times[k] > 0.0 else negative[k]
-        learns = 1.0 if times[k] != 0.0 else 0.0
-        common[k] += learns * (now - abs(times[k]))
-        is_now = (times[k] != 0.0) & (is_due(int(now)) | always)
+        t, n, p = times[k], negative[k], positive[k]
+        n -= t if t < 0.0 else 0.0  # noqa: FURB136 (faster: no check for NaN)
+        p += t if t > 0.0 else 0.0  # noqa: FURB136
+        negative[k], positive[k] = n, p
+        now = p if t > 0.0 else n
+        learns = 1.0 if t != 0.0 else 0.0
+        common[k] += learns * (now - abs(t))
+        is_now = (t != 0.0) & (is_due(int(now)) | always)
         due[k] = 1.0 if is_now else 0.0
-        found += 1 if is_now else 0
+
+
+@inlined
+def _is_any(due: Floats) -> bool:
+    """Tell whether any gain is due."""
+    found = 0
+    for k in range(len(due)):
+        found += 1 if due[k] != 0.0 else 0
     return found > 0
 
 
@@ -288,8 +297,9 @@ def _write_changes(
     n0, n1 = bank.examples[0, first:stop], bank.examples[1, first:stop]
     inputs0, inputs1 = bank.inputs[0, first:stop], bank.inputs[1, first:stop]
     for k in range(count):
-        now[k] = n1[k] if times[k] > 0.0 else n0[k]
-        change[k] = inputs1[k] if times[k] > 0.0 else inputs0[k]
+        negatives, positives, had0, had1 = n0[k], n1[k], inputs0[k], inputs1[k]  # read before the choice, not at places
+        now[k] = positives if times[k] > 0.0 else negatives
+        change[k] = had1 if times[k] > 0.0 else had0
     for k in range(count):
         weight, n = abs(times[k]), now[k]
         before = n - weight
