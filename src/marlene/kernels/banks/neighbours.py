@@ -82,6 +82,12 @@ class WindowSpace(NamedTuple):
     votes: Floats
 
 
+@inlined
+def _scaled(scales: Scales, rows: Rows, j: int, length: float) -> np.float32:
+    """Return what an input counts in the similarity."""
+    return np.float32(value_of_input(scales, rows.indices[j], rows.values[j]) / length)
+
+
 @subkernel
 def _compare(window: Window, scales: Scales, rows: Rows, row: int, similar: Floats32) -> None:
     """Write the similarity of a row to each example of the window."""
@@ -89,13 +95,15 @@ def _compare(window: Window, scales: Scales, rows: Rows, row: int, similar: Floa
     own = np.float32(1.0 / length)
     for s in range(count):
         similar[s] = own * window.constant[s]
-    for j in range(rows.starts[row], rows.starts[row + 1]):
-        slot = rows.indices[j]
-        z = np.float32(value_of_input(scales, slot, rows.values[j]) / length)
-        if z != 0.0:
-            theirs = window.table[slot % MOST_PLACES]
-            for s in range(count):
-                similar[s] += z * theirs[s]
+    j, stop = rows.starts[row], rows.starts[row + 1]
+    while j < stop:  # two inputs at a time: half of the time would go into reading and writing sums
+        first = window.table[rows.indices[j] % MOST_PLACES]
+        z0, z1, second = _scaled(scales, rows, j, length), np.float32(0.0), first
+        if j + 1 < stop:
+            z1, second = _scaled(scales, rows, j + 1, length), window.table[rows.indices[j + 1] % MOST_PLACES]
+        for s in range(count):
+            similar[s] = (similar[s] + z0 * first[s]) + z1 * second[s]
+        j += 2
 
 
 @subkernel
