@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 arrayobj: Any = Later("numba.np.arrayobj")
 cgutils: Any = untyped_utilities
 READ, KEEP, DATA = 0, 3, 1
+AHEAD = 16
+"""How many steps a loop over places that lie apart asks ahead."""
 
 
 @intrinsic

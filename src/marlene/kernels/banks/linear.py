@@ -11,7 +11,7 @@ from marlene.kernels.banks.scales import PRESENCE, scaled
 from marlene.kernels.compile import inlined, subkernel
 
 if TYPE_CHECKING:
-    from marlene._common.arrays import Floats, Floats32, Ints
+    from marlene._common.arrays import Floats, Floats32
     from marlene.kernels.banks.scales import Scales
     from marlene.kernels.rows import Rows
 
@@ -118,27 +118,3 @@ def linear_learn(
 def slope(settings: LinearSettings, p: float, truth: int, weight: float) -> float:
     """Return the slope of the weighted logistic loss at the vote p for the positive class: weight × (p − truth)."""
     return min(weight, settings.largest_weight) * (p - truth)
-
-
-@subkernel
-def linear_copy(bank: Linear, inputs: Ints, giver: int, heir: int, kept: float) -> None:
-    """Let a classifier become a copy of another; `kept`: the part of AdaGrad's sums that is kept.
-
-    They differ in no other than these inputs, of which some may be listed twice.
-    """
-    for j in range(len(inputs)):
-        slot = inputs[j]
-        bank.weight[slot, heir] = bank.weight[slot, giver]
-        bank.squares[slot, heir] = kept * bank.squares[slot, giver]
-    bank.bias[heir] = bank.bias[giver]
-    bank.bias_squares[heir] = kept * bank.bias_squares[giver]
-    bank.examples[heir] = bank.examples[giver]
-
-
-@subkernel
-def linear_clear(bank: Linear, inputs: Ints, h: int) -> None:
-    """Let a classifier forget everything; it has learnt no other than these inputs."""
-    for j in range(len(inputs)):
-        bank.weight[inputs[j], h] = 0.0
-        bank.squares[inputs[j], h] = 0.0
-    bank.bias[h] = bank.bias_squares[h] = bank.examples[h] = 0.0

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene.kernels.banks.linear import linear_clear, linear_copy
-from marlene.kernels.banks.naive_bayes import bayes_clear, bayes_copy
+from marlene.kernels.banks.copies import bayes_clear, bayes_copy, linear_clear, linear_copy
 from marlene.kernels.banks.scales import list_met
 from marlene.kernels.compile import inlined, rare, subkernel
 from marlene.kernels.decisions.calibration import CURVE, LINE
