@@ -75,6 +75,13 @@ def test_a_damaged_row_is_named(tmp_path, content):
         store.rows()
 
 
+def test_a_time_that_is_no_text_is_refused(tmp_path):
+    store = ResultStore(tmp_path)
+    store.add(row("a") | {"finished": 446}, {})
+    with pytest.raises(MarleneError, match=r"a\.json: finished is 446, which is no text"):
+        store.rows()
+
+
 def test_a_row_under_another_name_is_refused(tmp_path):
     store = ResultStore(tmp_path)
     store.add(row("a"), {})

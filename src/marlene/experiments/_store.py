@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 DONE, FAILED = "done", "failed"
 FORMAT, VERSION = "format", 1
 """The version of a row's format. Files of before there were versions have none."""
+TEXTS = ("status", "title", "method", "name", "started", "finished")
+"""What is text in every row that has it; rows are put in order by it."""
 
 
 class Outcome(NamedTuple):
@@ -79,6 +81,9 @@ class ResultStore:
         written = row.pop(FORMAT, VERSION)
         if written != VERSION:
             raise MarleneError(f"{path}: version {quoted(written)} of the format, this program reads version {VERSION}")
+        for name in TEXTS:
+            if not isinstance(row.get(name, ""), str):
+                raise MarleneError(f"{path}: {name} is {quoted(row[name])}, which is no text")
         return row
 
     def rows(self) -> list[dict[str, Any]]:
