@@ -72,7 +72,7 @@ describe(
         BalancedParameters: (0,) * 5,
         Watch: (0,) * 5,
         Jobs: (1,) * 4,
-        Heard: (4, 4, 2, 2, 1),
+        Heard: (3, 1),
         Work: (0, 1, 0, 2, 1, 2, 1),
         Scene: (0, 0, 3, 0, 0, 0),
     }

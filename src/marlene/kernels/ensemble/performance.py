@@ -75,11 +75,9 @@ def lane_sum(values: Reals, stop: int, partial: Reals) -> float:
 
 
 @inlined
-def share(part: Real, other: Real, one: Real) -> tuple[Real, Real]:
-    """Return the shares of two counts in their sum; 0 and 0 if the sum is 0. `one` has their precision."""
-    total = part + other
-    scale = one / (total if total > 0 else one)
-    return part * scale, other * scale
+def _at_least(count: Real, one: Real) -> Real:
+    """Return a count to divide by: itself, or 1 for 0. `one` has its precision."""
+    return count if count > one else one  # noqa: FURB136 (faster: no check for NaN)
 
 
 @inlined
@@ -92,12 +90,12 @@ def weight(correct: Real, wrong: Real, one: Real) -> Real:
 @inlined
 def predictive_values(tp: Real, fp: Real, tn: Real, fn: Real, one: Real) -> tuple[Real, Real, Real, Real]:
     """Return PPV, 1 - PPV, NPV and 1 - NPV for equal priors, as if both classes had the same size."""
-    n_positive, n_negative = tp + fn, fp + tn
-    per_positive = n_negative if n_negative > 0 else one
-    per_negative = n_positive if n_positive > 0 else one
-    ppv, not_ppv = share(tp * per_positive, fp * per_negative, one)
-    npv, not_npv = share(tn * per_negative, fn * per_positive, one)
-    return ppv, not_ppv, npv, not_npv
+    per_positive, per_negative = _at_least(fp + tn, one), _at_least(tp + fn, one)
+    tp, fp, tn, fn = tp * per_positive, fp * per_negative, tn * per_negative, fn * per_positive
+    positive, negative = _at_least(tp + fp, one), _at_least(tn + fn, one)
+    scale = one / (positive * negative)  # dividing takes long: once for both
+    per_positive, per_negative = scale * negative, scale * positive
+    return tp * per_positive, fp * per_positive, tn * per_negative, fn * per_negative
 
 
 @inlined

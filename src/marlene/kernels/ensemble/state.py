@@ -36,6 +36,12 @@ UNSEEN = 3
 """Signal of a task whose label is not known for this example."""
 ROW, PHASE, JOBS = range(3)
 """Places of `Batch.position`."""
+BLOCK = 128
+"""How many members stand together in what is heard of pairs, and in the tables of their records."""
+BEFORE, AFTER, HEARD = 0, 2, 4
+"""Columns of what is heard, and their number."""
+NO_VOTE = -1e-30
+"""Less than any vote, and nothing in a sum."""
 
 
 class Members(NamedTuple):
@@ -167,20 +173,15 @@ class Heard(NamedTuple):
 
     Attributes
     ----------
-    before, after
-        Votes for and against before and after training (rows × 2 × values × members).
-    active
-        1 for members that vote, else 0 (rows × members).
-    counts
-        How many places of the members were in use before and after training (rows × 2).
+    said
+        What the members said (rows × values × numbers). They come in blocks of `BLOCK`; a block has `HEARD` columns of
+        as many numbers: votes for and against before training, from `BEFORE` on, and after it, from `AFTER` on.
+        The latter are `NO_VOTE` of members that do not vote.
     steps
         How many steps were heard (an array of one); a row takes two, a vote and a judgement.
     """
 
-    before: Floats
-    after: Floats
-    active: Floats
-    counts: Ints
+    said: Floats
     steps: Ints
 
 
@@ -291,32 +292,31 @@ def _tell_detectors(members: Members, tasks: Tasks, truth: Labels, watch: Watch)
 
 
 @inlined
-def _write_votes(members: Members, used: int, out: Floats) -> None:
+def _write_votes(members: Members, used: int, heard: Heard, column: int, silence: bool) -> None:
+    """Write the votes of all members, and `NO_VOTE` for those that do not vote, if there is to be silence."""
+    said = heard.said[heard.steps[0] // 2]
     for value in range(len(members.positive)):
-        for h in range(used):
-            out[0, value, h] = members.positive[value, h]
-            out[1, value, h] = members.negative[value, h]
+        for first in range(0, used, BLOCK):
+            positive = said[value, (first * HEARD + column * BLOCK) :]
+            negative = positive[BLOCK:]
+            for i in range(min(BLOCK, used - first)):
+                silent = silence and members.active[first + i] == 0.0
+                positive[i] = NO_VOTE if silent else members.positive[value, first + i]
+                negative[i] = NO_VOTE if silent else members.negative[value, first + i]
+    heard.steps[0] += 1
 
 
 @kernel
 def hear_vote(heard: Heard, members: Members, used: int) -> None:
     """Note the votes of all members on a row before training."""
-    row = heard.steps[0] // 2
-    _write_votes(members, used, heard.before[row])
-    heard.counts[row, 0], heard.counts[row, 1] = used, used
-    heard.steps[0] += 1
+    _write_votes(members, used, heard, BEFORE, False)
 
 
 @kernel
 def hear_judgement(heard: Heard, members: Members, used: int) -> bool:
     """Note the votes on a row after training, if any; return whether there is room for no further row."""
-    row = heard.steps[0] // 2
-    _write_votes(members, used, heard.after[row])
-    for h in range(used):
-        heard.active[row, h] = members.active[h]
-    heard.counts[row, 1] = used
-    heard.steps[0] += 1
-    return bool(heard.steps[0] == 2 * len(heard.before))
+    _write_votes(members, used, heard, AFTER, True)
+    return bool(heard.steps[0] == 2 * len(heard.said))
 
 
 @subkernel

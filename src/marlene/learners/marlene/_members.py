@@ -10,7 +10,7 @@ import numpy as np
 
 from marlene.kernels.ensemble.performance import LANES
 from marlene.kernels.ensemble.resampling import mix_many
-from marlene.kernels.ensemble.state import Heard, Jobs, Members, Work
+from marlene.kernels.ensemble.state import AFTER, BLOCK, HEARD, NO_VOTE, Heard, Jobs, Members, Work
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -125,14 +125,11 @@ def new_work(capacity: int, n_tasks: int, n_features: int, values: int) -> Work:
 
 
 def _new_heard(rows: int, values: int, capacity: int) -> Heard:
-    said = (rows, 2, values, capacity)
-    return Heard(
-        before=np.zeros(said),
-        after=np.zeros(said),
-        active=np.zeros((rows, capacity)),
-        counts=np.zeros((rows, 2), np.int64),
-        steps=np.zeros(1, np.int64),
-    )
+    blocks = (capacity + BLOCK - 1) // BLOCK
+    said = np.zeros((rows, values, blocks * BLOCK * HEARD))
+    if rows:
+        said.reshape(rows, values, blocks, HEARD, BLOCK)[:, :, :, AFTER:] = NO_VOTE  # nobody is there yet
+    return Heard(said, steps=np.zeros(1, np.int64))
 
 
 def larger_work(old: Work, sizes: tuple[int, ...]) -> Work:

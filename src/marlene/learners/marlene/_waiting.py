@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marlene.kernels.ensemble.pairs import Waiting
+from marlene.kernels.ensemble.pairs import Waiting, narrow
 from marlene.kernels.ensemble.state import ROW
 
 if TYPE_CHECKING:
@@ -56,10 +56,11 @@ class WaitingRows:
         first, count = self._first(heard), (int(heard.steps[0]) + 1) // 2
         unknown = np.full((count, max(labels.shape[1] for labels in self._labels)), UNKNOWN, np.int8)
         assumed, truth, condition = (known[first : first + count] if len(known) else unknown for known in self._labels)
-        before, after, active = (
-            said[:count].astype(precision, copy=False) for said in (heard.before, heard.after, heard.active)
-        )
-        return Waiting(before, after, active, assumed, truth, condition, heard.counts, self._done)
+        said = heard.said[:count]
+        if said.dtype != precision:
+            said = np.empty(said.shape, precision)
+            narrow(heard.said[:count].reshape(-1), said.reshape(-1))
+        return Waiting(said, assumed, truth, condition, self._done)
 
     def forget(self, heard: Heard) -> None:
         """Take note that all tasks have made all steps; a row without judgement stays."""
