@@ -14,12 +14,13 @@ from marlene._common.errors import MarleneError
 from marlene._common.resources import free_memory_mb
 from marlene._common.states import arrays_under, with_prefix
 from marlene.drift import make_bank
+from marlene.kernels.ensemble.combining import combine
 from marlene.learners.classifiers._bases import make_base
 from marlene.learners.input._rows import repeated
 from marlene.learners.marlene._br_marlene import BRMarlene
 from marlene.learners.marlene._dependence import EVERY, Dependence
 from marlene.learners.marlene._pair_ensemble import PairEnsemble
-from marlene.learners.marlene._pairs import contributions, pooled
+from marlene.learners.marlene._pairs import contributions
 from marlene.learners.marlene._tasks import StreamTasks
 
 if TYPE_CHECKING:
@@ -228,9 +229,7 @@ class BRPWMarlene(BRMarlene):
     def _combine(self, probabilities: Floats, assumed: Labels, votes: Floats) -> None:
         """Replace P(label) of BR-MARLENE by that of labels and pairs together."""
         tasks, both = self._pair_ensemble.target, self.combine == "marginal"
-        for row in range(len(probabilities)):
-            own, added = contributions(probabilities[row], assumed[row], votes[row], tasks.given, both)
-            probabilities[row] = pooled(own, added, tasks.label, self.pooling == "mean")
+        combine(probabilities, assumed, votes, tasks.label, tasks.given, both, self.pooling == "mean")
 
     def _choose_partners(self, stream: str | None, dependence: Dependence) -> None:
         """Model the most dependent pairs, and no others, from now on."""

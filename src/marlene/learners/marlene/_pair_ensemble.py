@@ -16,7 +16,7 @@ from marlene.kernels.ensemble import state as kernels
 from marlene.kernels.ensemble.pairs import PairTasks, sweep
 from marlene.kernels.ensemble.performance import COLUMNS, LANES
 from marlene.learners.marlene._ensemble import NO_PROBABILITIES, NO_TASKS, Ensemble
-from marlene.learners.marlene._pairs import with_given_label
+from marlene.learners.marlene._pairs import contributions, with_given_label
 from marlene.learners.marlene._tasks import NONE, StreamTasks
 from marlene.learners.marlene._waiting import NO_LABELS, NO_VOTES, WaitingRows
 
@@ -254,6 +254,7 @@ class PairEnsemble(Ensemble):
         for real in (np.float64, np.float32):
             records = np.zeros((0, COLUMNS, LANES), real)
             sweep(records, tasks, 0, 0, self._waiting.arrays(self._work.heard, real), 0, False, NO_VOTES)
+        contributions(np.zeros(0), np.zeros(0, np.int8), np.zeros((0, 2, 2)), NO_MEMBERS, False)
 
 
 @cache

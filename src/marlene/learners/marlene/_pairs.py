@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marlene.kernels.ensemble.combining import contribute
 from marlene.kernels.rows import Rows
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def with_given_label(rows: Rows, column: int) -> Rows:
 
 
 def contributions(said: Floats, assumed: Labels, votes: Floats, given: Ints, both: bool) -> tuple[Floats, Floats]:
-    """Return the votes of BR-MARLENE (labels × 2), and what every pair adds to its label (pairs × 2).
+    """Return the votes of BR-MARLENE on an example (labels × 2), and what every pair adds to its label (pairs × 2).
 
     Parameters
     ----------
@@ -46,30 +47,6 @@ def contributions(said: Floats, assumed: Labels, votes: Floats, given: Ints, bot
     both
         Whether both values of the given label count, each by its probability, or only the predicted one.
     """
-    own = np.stack([1 - said, said], axis=1)
-    own[np.isnan(said)] = 0.0
-    if both:
-        return own, (own[given][:, :, None] * votes).sum(axis=1)
-    values = assumed[given]
-    pairs = np.arange(len(given))
-    return own, own[given, values][:, None] * votes[pairs, values]
-
-
-def pooled(own: Floats, added: Floats, label: Ints, mean: bool) -> Floats:
-    """Return P(label) from the votes of BR-MARLENE and what pairs add; NaN without evidence.
-
-    Examples
-    --------
-    >>> own, added = np.array([[0.4, 0.6], [0.0, 0.0]]), np.array([[0.0, 0.5], [0.1, 0.0], [0.0, 0.1]])
-    >>> pooled(own, added, np.array([0, 0, 0]), mean=False).round(3)
-    array([0.706,   nan])
-    """
-    n = len(own)
-    total: Floats = np.zeros((n, 2))
-    np.add.at(total, label, added)
-    if mean:
-        total = total / np.maximum(1, np.bincount(label, minlength=n))[:, None]
-    total = total + own
-    evidence = total.sum(axis=1)
-    found: Floats = np.divide(total[:, 1], evidence, where=evidence > 0, out=np.full(n, np.nan))
-    return found
+    own, added = np.zeros((len(said), 2)), np.zeros((len(given), 2))
+    contribute(said, assumed, votes, given, both, own, added)
+    return own, added
