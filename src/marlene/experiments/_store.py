@@ -25,7 +25,7 @@ DONE, FAILED = "done", "failed"
 FORMAT, VERSION = "format", 1
 """The version of a row's format. Files of before there were versions have none."""
 TEXTS = ("status", "title", "method", "name", "started", "finished")
-"""What is text in every row that has it; rows are put in order by it."""
+"""Values that are text in every row that has them; rows are sorted by the last."""
 
 
 class Outcome(NamedTuple):

@@ -152,7 +152,7 @@ def neighbour_votes(
 ) -> None:
     """Write P(label) of a row for every label, as if both classes were equally likely beforehand."""
     count, against, in_favour = window.ring[FILLED], space.votes[0], space.votes[1]
-    labels = min(window.truth.shape[1], space.votes.shape[1])  # with room for more, of which there may be less in one
+    labels = min(window.truth.shape[1], space.votes.shape[1])  # both have room for more labels, but not the same
     for q in range(labels):
         against[q], in_favour[q] = 0.0, 0.0
     for q in range(len(out)):
