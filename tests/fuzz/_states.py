@@ -93,10 +93,10 @@ def _learners() -> dict[str, tuple[type, State]]:
         text.learn_one(
             {"t": "late refund" if i % 2 else "new order", "d": i * 1e5, "v": "ab"[i % 2]}, {"p": i % 2 == 0}
         )
-    return {name: (type(model), _as_read(model.state())) for name, model in made.items()}
+    return {name: (type(model), as_read(model.state())) for name, model in made.items()}
 
 
-def _as_read(state: State) -> State:
+def as_read(state: State) -> State:
     return json.loads(json.dumps(state[0])), state[1]
 
 
@@ -156,7 +156,7 @@ def _check_learner(case: bytes, folder: Path) -> None:  # noqa: ARG001
             model.learn_one(x | {"newer": 1.0}, {"new label": True})
         for probability in model.predict_proba_one(x).values():
             assert 0 <= probability[True] <= 1
-        again = kind.from_state(*_as_read(model.state()))
+        again = kind.from_state(*as_read(model.state()))
         assert again.predict_proba_one(x) == model.predict_proba_one(x)
 
     _afterwards(use)
@@ -215,7 +215,7 @@ def _check_result(case: bytes, folder: Path) -> None:
 def _workers() -> dict[str, State]:
     worker = Worker(create("ebr"))
     worker.take([Record("fuzz", i, message) for i, message in enumerate(_messages())])
-    return {"worker": _as_read(worker.state())}
+    return {"worker": as_read(worker.state())}
 
 
 def _messages() -> list[bytes]:
