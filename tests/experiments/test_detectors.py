@@ -75,11 +75,29 @@ def test_drifts_and_alarms_are_those_of_the_runs(made):
     assert real["as it is", "ddm"]["drifts"] == "0"
 
 
+def test_what_is_found_where_nothing_changes(made):
+    results = Results(ResultStore(made / "runs"))
+    summary = {row["detector"]: row for row in table(made, "summary")}
+    assert any(float(row[f"{change}: unchanged"]) > 0 for row in summary.values() for change in detectors.CHANGES)
+    for name, options in DETECTORS.items():
+        (same, *_) = results.rows(detectors._real(PLAN, "yeast", "as it is", options))
+        for change in detectors.CHANGES:
+            (changed,) = results.rows(detectors._real(PLAN, "yeast", change, options))
+            times = {label: time for label, (time,) in changed["true_drifts"].items()}
+            later = [max(same["found_drifts"].get(label, [-1])) >= time for label, time in times.items()]
+            assert summary[name][f"{change}: unchanged"] == f"{statistics.fmean(later):.2f}"
+
+
 def test_scores_are_means_of_the_runs(made):
     results = Results(ResultStore(made / "runs"))
-    for name, score in {"macro": "macro_gmean", "micro": "micro_gmean", "label-set": "label_set_gmean"}.items():
-        for row in table(made, name):
-            run = detectors._real(PLAN, "yeast", "as it is", SETTINGS[row["detector, retired voters"]])
+    for short, score in {"macro": "macro_gmean", "micro": "micro_gmean", "label-set": "label_set_gmean"}.items():
+        for row in table(made, short):
+            name = row["detector, retired voters"]
+            alone = name == detectors.ALONE
+            run = (
+                detectors._alone(PLAN, "yeast") if alone else detectors._real(PLAN, "yeast", "as it is", SETTINGS[name])
+            )
+            assert run.method == ("br-resampled" if alone else "br-marlene")
             values = [one[score] for one in results.rows(run)]
             assert len(values) == 2
             assert row["yeast"] == row["mean"] == f"{statistics.fmean(values):.3f}"

@@ -13,6 +13,7 @@ from marlene.experiments.program._java import JavaRandom, repeated_draw
 from marlene.experiments.program._slips import HalfOfLargest, Undivided, WekaBank, mekas_sets, slipped
 from marlene.kernels.compile import kernel
 from marlene.learners import BRPWMarlene
+from marlene.learners.input._rows import rows_of_matrix
 from marlene.streams import load
 from tests.naive.program import WekaTree, naive_program, program_votes, repeated
 
@@ -167,8 +168,28 @@ def test_trees_of_a_bank_come_and_go():
     np.testing.assert_array_equal(bank.votes(X[5], later[1:2]), bank.votes(X[5], first))
     bank.remove(first)
     assert bank.ids == later.tolist()
-    with pytest.raises(MarleneError, match="needs numeric features"):
-        WekaBank().add_features([2])
+    with pytest.raises(MarleneError, match="needs all features at the beginning"):
+        bank.add_features([0])
+
+
+def test_links_of_a_chain_of_wekas_trees_see_the_labels_before_them_as_numbers():
+    X, Y = blobs(7, 300, 3, 3, 1.0)
+    committee = slipped("ecc", 1, {"weka": True}).transformation.committee(1)
+    committee.add_features([0] * 3)
+    committee.add_labels(3, np.array([8], np.uint64))
+    scores = np.empty((len(X), 1, 3))
+    committee.run(rows_of_matrix(X)[0], Y.astype(np.int8), np.ones((len(X), 1), np.int64), scores)
+    order, twins = committee.order[0].tolist(), [WekaTree(6) for _ in range(3)]
+    for row, (x, y) in enumerate(zip(X.tolist(), Y.tolist(), strict=True)):
+        guessed, known = [0.0] * 3, [0.0] * 3
+        for twin, label in zip(twins, order, strict=True):
+            against, in_favour = twin.votes(x + guessed)
+            total = against + in_favour
+            assert scores[row, 0, label] == pytest.approx(in_favour / total if total else 0.5, abs=1e-9)
+            guessed[label] = float(in_favour > against)
+        for twin, label in zip(twins, order, strict=True):
+            twin.learn(x + known, y[label], 1)
+            known[label] = float(y[label])
 
 
 def test_half_of_the_largest_score():

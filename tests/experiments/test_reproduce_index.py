@@ -73,7 +73,7 @@ def test_the_index_says_what_everything_took(plan, results, targets, tmp_path):
     words = " ".join(text.split())
     assert "has 6 runs of these pages, which took 0.26 hours of CPU time on abacus with 3 cores." in words
     assert "`marlene reproduce all` with its default of 3 seeds has 11 runs and takes more than 0.2 CPU hours" in words
-    assert "3 of them are not there with any seed. Their time is left out" in words
+    assert "3 of them are not there with any seed; their time is left out" in words
     assert "| table-real | 4 | 4 | 0.26 | 0.18 | 1, 2, 7 |" in text.splitlines()
     assert "| all | 6 | 11 | 0.26 | 0.19 | 1, 2, 7 |" in text.splitlines()
 
@@ -97,8 +97,7 @@ def test_all_random_methods_of_a_target_are_run_with_the_same_seeds(name):
         for run in {run.key: run for run in target.runs(WHOLE)}.values()
         if run.method in METHODS and METHODS[run.method].random and run.stream.get("load") != "imdb"
     )
-    once = {"table-synthetic": 6 * 18, "detectors": 6 * 6 * 2, "fig-drifts": 1}
-    # With a detector; on changed data sets; where the truth is known.
+    once = {"detectors": 6 * 6 * 2}  # on changed data sets
     assert Counter(groups.values())[1] == (once.get(name, 0) if most > 1 else len(groups))
     assert set(groups.values()) <= {1, most}
     assert most in {RUNS, FEW_SEEDS, 1}
@@ -107,12 +106,20 @@ def test_all_random_methods_of_a_target_are_run_with_the_same_seeds(name):
 def test_what_others_printed_is_left_out_of_a_page_that_does_not_compare():
     columns = [Column("method"), Column("Macro", best="max"), papers("Macro"), Column("off", compares=True)]
     rows = [["ebr", 0.1, 0.2, 0.1], ["ecc", 0.3, 0.1, 0.2], ["theirs", 0.9, 0.9, 0.0]]
-    table = ResultTable("t", "", columns, rows, theirs=(2,))
+    table = ResultTable("t", "Scores[[, beside the paper's]].", columns, rows, theirs=(2,))
+    notes = ["[[The paper has others.]]", "Means[[, the paper's, too]]."]
     assert table.bold == {(2, 1)}
-    page = Page([Comparison("Near the paper."), "Fast."], [table]).alone()
+    whole = Page([Comparison("Near the paper."), "Fast."], [table], notes=notes)
+    text = whole.markdown("table-real")
+    assert "- The paper has others.\n\n- Means, the paper's, too.\n" in text
+    assert "Scores, beside the paper's. ([CSV]" in text
+    assert "% Scores, beside the paper's." in table.latex()
+    page = whole.alone()
+    assert page.notes == ["Means."]
     assert page.findings == ["Fast."]
     assert page.tables[0].csv() == "method,Macro\nebr,0.100\necc,0.300\n"
     assert page.tables[0].bold == {(1, 1)}
+    assert page.tables[0].caption == "Scores."
     assert Page([Comparison("Near the paper.")]).alone().findings == ["Nothing here is compared with the paper."]
 
 

@@ -45,12 +45,14 @@ def folder(tmp_path_factory):
 def test_every_figure_is_there():
     assert len(published.METHODS) == 17
     assert set(published.DATA_SETS) == set(CATALOGUE) - {"reuters"}
-    assert len(published.scores()) == 17 * 6 * 12
+    assert len(published.scores()) == (17 * 6 - 1) * 12
+    assert max(published.scores().values()) < published.LONGEST
     assert {key for _, _, key in published.scores()} > set(beside.MEASURES)
     for data_set in published.DATA_SETS:
         for measure in beside.MEASURES:
             method, value = published.best(data_set, measure)
-            others = [published.scores()[data_set, name, measure] for name in published.METHODS]
+            finished = [name for name in published.METHODS if (data_set, name) != ("imdb", "AMF")]
+            others = [published.scores()[data_set, name, measure] for name in finished]
             assert value == published.scores()[data_set, method, measure]
             assert value == (min(others) if measure == "hamming" else max(others))
 
@@ -101,8 +103,8 @@ def test_where_a_rival_passes_is_said(folder):
             passed += measure.better(found.mean(PLAN.real("yeast", rival), measure.column), ours)
             default = found.mean(PLAN.real("yeast", "marlene"), measure.column)
             by_default += measure.better(found.mean(PLAN.real("yeast", rival), measure.column), default)
-        said = f"Of {len(beside.MEASURES)} cells (measures × data sets), `{rival}`, run here, passes Marlene with the "
-        said += f"objective that fits in {passed}, and Marlene with its default objective in {by_default}."
+        said = f"Of {len(beside.MEASURES)} cells (measures × data sets), `{rival}`, run here, is better in {passed} "
+        said += f"than Marlene with the fitting objective, and in {by_default} than Marlene with its default objective."
         assert said in text
 
 

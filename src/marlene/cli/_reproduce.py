@@ -18,7 +18,7 @@ DEFAULT_OUT, QUICK_OUT = Path("reproduction"), Path("reproduction-quick")
 def reproduce(
     target: Annotated[str, typer.Argument(help=f"What: {', '.join([*TARGETS, ALL])}.")],
     runs: Annotated[
-        int, typer.Option(min=1, help="How many seeds; the paper has 30. What is not in it has at most 3.")
+        int, typer.Option(min=1, help="How many seeds; the paper has 30. Most of what is not in it has at most 3.")
     ] = RUNS,
     quick: Annotated[
         bool, typer.Option("--quick", help="A few minutes, to see that it works; ignores --runs.")

@@ -148,7 +148,7 @@ def teach(trees: Trees, ids: Ints, x: Floats, y: Ints, weights: Floats, begin: i
 
 
 class WekaBank:
-    """WEKA's Hoeffding trees for two classes as a bank of base classifiers; all features are numbers.
+    """WEKA's Hoeffding trees for two classes as a bank of base classifiers; all features are taken as numbers.
 
     Examples
     --------
@@ -187,13 +187,13 @@ class WekaBank:
         self._ids = [one for one in self._ids if one not in gone]
 
     def add_features(self, kinds: list[int | str]) -> None:
-        """Append features; all must be numeric."""
-        if any(kinds) or self._trees is not None:
-            raise MarleneError("the imitation of WEKA's trees needs numeric features, all of them at the beginning")
+        """Append features, of whatever kind: the labels before a link of a chain are numbers, too."""
+        if self._trees is not None:
+            raise MarleneError("the imitation of WEKA's trees needs all features at the beginning")
         self._features += len(kinds)
 
     def widen(self, feature: int, n_values: int) -> None:
-        """Do nothing: there are no nominal features."""
+        """Do nothing: values are numbers."""
 
     def votes(self, x: Any, ids: npt.ArrayLike | None = None) -> Floats:  # noqa: ANN401 (array-like)
         """Return the votes of trees on a row."""
@@ -251,7 +251,8 @@ def slipped(name: str, seed: int, switches: Mapping[str, bool]) -> OnlineBagging
         "largest": GOOWE-ML predicts above half of the largest score. "undivided": the same for labels up to that of
         the largest score; later ones are compared with 0.5. "normalised": bagging compares with 0.5 after dividing by
         the sum over labels. "hard": chains vote 0 or 1. "meka": sets are pruned in MEKA's way. "bare": their trees
-        have no least variance. "weka": binary relevance over WEKA's trees. "unsplit": multi-target trees never split.
+        have no least variance. "weka": binary relevance or chains of WEKA's trees. "unsplit": multi-target trees
+        never split.
     """
     for switch in switches:
         if switch not in SWITCHES:
@@ -268,10 +269,11 @@ def slipped(name: str, seed: int, switches: Mapping[str, bool]) -> OnlineBagging
     trees = HoeffdingForest([], variance_floor=0.0) if switches.get("bare") else HoeffdingForest([])
     if switches.get("meka") or switches.get("bare"):
         transformation = (MekaSets if switches.get("meka") else PrunedSets)(base=trees)
-    if switches.get("hard"):
-        transformation = HardChain()
-    if switches.get("weka"):
-        transformation = BinaryRelevanceTrees(WekaBank())
+    base = WekaBank() if switches.get("weka") else HoeffdingForest([])
+    if isinstance(transformation, ClassifierChain):
+        transformation = (HardChain if switches.get("hard") else ClassifierChain)(base)
+    elif switches.get("weka"):
+        transformation = BinaryRelevanceTrees(base)
     if switches.get("unsplit"):
         transformation = MultiTargetTree(grace_period=NEVER)
     kept = {field.name: getattr(plain, field.name) for field in fields(plain) if field.init}

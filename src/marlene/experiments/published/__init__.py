@@ -17,24 +17,31 @@ import csv
 import functools
 from importlib import resources
 
-__all__ = ["DATA_SETS", "LOSSES", "METHODS", "best", "scores"]
+__all__ = ["DATA_SETS", "LOSSES", "METHODS", "UNFINISHED", "best", "scores"]
 
 LOSSES = ("hamming", "time_s")
 """Measures of which less is better."""
+UNFINISHED = "did not finish"
+"""What a table says of a run without figures."""
+LONGEST = 1e9
+"""More seconds than a run can have taken: the file has such a number, and zeros, where one did not finish."""
 
 
 @functools.cache
 def scores() -> dict[tuple[str, str, str], float]:
-    """Return the published figures by data set, method and measure.
+    """Return the published figures by data set, method and measure; a run that did not finish has none.
 
     Examples
     --------
     >>> scores()["yeast", "MLHAT", "example_f1"]
     0.5758
+    >>> ("imdb", "AMF", "example_f1") in scores()
+    False
     """
     text = resources.files(__package__).joinpath("mlhat.csv").read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines())
-    return {(row["dataset"], row["method"], row["measure"]): float(row["value"]) for row in rows}
+    every = {(row["dataset"], row["method"], row["measure"]): float(row["value"]) for row in rows}
+    return {key: value for key, value in every.items() if every[*key[:2], "time_s"] < LONGEST}
 
 
 DATA_SETS = tuple(dict.fromkeys(data_set for data_set, _, _ in scores()))
@@ -49,6 +56,7 @@ def best(data_set: str, measure: str) -> tuple[str, float]:
     >>> best("yeast", "micro_f1")
     ('MLBELS', 0.6127)
     """
-    found = {method: scores()[data_set, method, measure] for method in METHODS}
+    every = {method: scores().get((data_set, method, measure)) for method in METHODS}
+    found = {method: value for method, value in every.items() if value is not None}
     method = (min if measure in LOSSES else max)(found, key=found.__getitem__)
     return method, found[method]

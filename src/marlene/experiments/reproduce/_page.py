@@ -10,7 +10,7 @@ from marlene._common.files import atomic_write
 from marlene.experiments._grid import Run
 from marlene.experiments.reproduce import _drawing as drawing
 from marlene.experiments.reproduce._results import Results
-from marlene.experiments.reproduce._words import Comparison, say
+from marlene.experiments.reproduce._words import Comparison, say, with_comparisons, without_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -88,7 +88,8 @@ class Page:
         """Return the page without comparisons with what the paper or others printed."""
         kept = [finding for finding in self.findings if not isinstance(finding, Comparison)]
         tables = [table.alone() for table in self.tables]
-        return replace(self, findings=kept or [say("index", "alone")], tables=tables)
+        notes = [left for note in self.notes if (left := without_comparisons(note))]
+        return replace(self, findings=kept or [say("index", "alone")], tables=tables, notes=notes)
 
     def write(self, out: Path, name: str, mark: str = "") -> None:
         """Write the page, its tables as CSV and LaTeX, and its figures as PNG, SVG and PDF."""
@@ -107,10 +108,10 @@ class Page:
         for drawn in self.figures:
             parts += [f"## {drawn.name}", f"![{drawn.caption}]({FIGURES}/{drawn.name}.png)", drawn.caption]
         for table in self.tables:
-            caption = f"{table.caption} ([CSV]({TABLES}/{table.name}.csv))"
+            caption = f"{with_comparisons(table.caption)} ([CSV]({TABLES}/{table.name}.csv))"
             parts += [f"## {table.name}", caption, table.markdown()]
         made = say("index", "made", name=name)
-        parts += ["## How to read this", *(f"- {note}" for note in (*self.notes, made))]
+        parts += ["## How to read this", *(f"- {with_comparisons(note)}" for note in (*self.notes, made))]
         return joined(parts)
 
 

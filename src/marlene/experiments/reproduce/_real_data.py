@@ -188,7 +188,7 @@ def _first_places(real: RealData, over_time: Mapping[str, Ranks]) -> Iterator[st
     for score, ranks in over_time.items():
         means = {method: statistics.fmean(ranks[method, name] for name in data_sets) for method in RANKED}
         order = sorted(means, key=means.__getitem__)
-        winner = "" if order[0] == BR else f" (first: `{order[0]}`, {means[order[0]]:.2f})"
+        winner = "" if order[0] == BR else f"; first is `{order[0]}` with {means[order[0]]:.2f}"
         place = order.index(BR) + 1
         parts.append(say(NAME, "place", place=place, short=SCORES[score], rank=means[BR], winner=winner))
     yield compare(NAME, "places", places="; ".join(parts), ranked=len(RANKED), complete=len(data_sets))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from marlene._common.files import atomic_write
+from marlene.experiments.reproduce._words import with_comparisons, without_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
@@ -113,6 +114,7 @@ class ResultTable:
         columns = [j for j, column in enumerate(self.columns) if not (column.is_paper or column.compares)]
         return replace(
             self,
+            caption=without_comparisons(self.caption),
             columns=[self.columns[j] for j in columns],
             rows=[[self.rows[i][j] for j in columns] for i in rows],
             bold={(rows.index(i), columns.index(j)) for i, j in self.bold if i in rows and j in columns},
@@ -146,7 +148,7 @@ class ResultTable:
         lines = self._texts(lambda text: rf"\textbf{{{text}}}", in_latex)
         head, *body = (" & ".join(line) + r" \\" for line in lines)
         start = [
-            f"% {' '.join(self.caption.split())}",
+            f"% {' '.join(with_comparisons(self.caption).split())}",
             rf"\begin{{tabular}}{{{numbers}}}",
             r"\toprule",
             head,

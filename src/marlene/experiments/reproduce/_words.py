@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import tomllib
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,32 @@ def say(page: str, key: str, *values: Any, **named: Any) -> str:  # noqa: ANN401
     'The slowest: `ebr` on yeast.'
     """
     return str(_texts()[page][key]).format(*values, **named)
+
+
+BESIDE = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+"""What a text says of numbers that the paper or others printed."""
+
+
+def with_comparisons(text: str) -> str:
+    """Return a text as it is read beside printed numbers.
+
+    Examples
+    --------
+    >>> with_comparisons("Scores[[, beside the paper's]].")
+    "Scores, beside the paper's."
+    """
+    return BESIDE.sub(r"\1", text)
+
+
+def without_comparisons(text: str) -> str:
+    """Return a text without what it says of printed numbers.
+
+    Examples
+    --------
+    >>> without_comparisons("Scores[[, beside the paper's]].")
+    'Scores.'
+    """
+    return BESIDE.sub("", text)
 
 
 class Comparison(str):

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from marlene.experiments.reproduce._page import Page, ReproduceTarget, Results, Run
-from marlene.experiments.reproduce._plan import BR, FEW_SEEDS, PAPER_DATA_SETS, Plan
+from marlene.experiments.reproduce._plan import BR, FEW_SEEDS, PAPER_DATA_SETS, RESAMPLED, Plan
 from marlene.experiments.reproduce._table import Column, ResultTable, Value
-from marlene.experiments.reproduce._words import SCORES, listed, say
+from marlene.experiments.reproduce._words import SCORES, largest, listed, say
 from marlene.streams.synthetic import LABELS
 
 if TYPE_CHECKING:
@@ -44,12 +44,15 @@ SETTINGS: dict[str, Options] = {
     WITHOUT: NOTHING,
 }
 """Detectors with rules for retired voters, whose scores are compared."""
+ALONE = f"{RESAMPLED}, {OURS}"
+"""The row of BR-MARLENE without transfer, with the default detector."""
 DEFAULT, BEFORE = "balanced, better (default)", "ddm-oci, all (paper)"
 BESIDE = (DEFAULT, BEFORE, WITHOUT)
 CLEAR = 0.005
 """A loss that is larger matters."""
 AS_IT_IS, ROTATED, GRADUAL = "as it is", "rotated", "gradual"
-CHANGED = (AS_IT_IS, ROTATED, GRADUAL)
+CHANGES = (ROTATED, GRADUAL)
+CHANGED = (AS_IT_IS, *CHANGES)
 STABLE, INCREMENTAL, ABRUPT = "S", "I", "A"
 STATIONARY = STABLE + STABLE
 PER = 10_000
@@ -110,9 +113,10 @@ def runs(plan: Plan) -> Iterator[Run]:
     every = (*DETECTORS.values(), NOTHING)
     synthetic = itertools.product(plan.synthetic_streams(), every)
     yield from plan.seeded((_synthetic(plan, *cell) for cell in synthetic), FEW_SEEDS)
-    yield from (_real(plan, *cell) for cell in itertools.product(plan.among(), (ROTATED, GRADUAL), every))
+    yield from (_real(plan, *cell) for cell in itertools.product(plan.among(), CHANGES, every))
     as_they_are = itertools.product(plan.among(), [AS_IT_IS], (*DETECTORS.values(), *SETTINGS.values()))
     yield from plan.seeded((_real(plan, *cell) for cell in as_they_are), FEW_SEEDS)
+    yield from plan.seeded((_alone(plan, data_set) for data_set in plan.among()), FEW_SEEDS)
 
 
 def page(plan: Plan, results: Results) -> Page:
@@ -133,6 +137,11 @@ def _real(plan: Plan, data_set: str, change: str, options: Options) -> Run:
     return plan.real(data_set, BR, options, how)
 
 
+def _alone(plan: Plan, data_set: str) -> Run:
+    """Return the run without transfer."""
+    return plan.real(data_set, RESAMPLED, DETECTORS[OURS])
+
+
 def _tallied(results: Results, asked: Iterable[Run], labels: dict[str, str] | None, letter: str = "") -> Tally:
     """Count drifts and alarms of all labels, or of those with a letter."""
     tally = Tally()
@@ -144,6 +153,18 @@ def _tallied(results: Results, asked: Iterable[Run], labels: dict[str, str] | No
                 if labels is None or labels[label] == letter:
                     times = [time for time in true.get(label, []) if time < row["examples"]]
                     tally.add(times, found.get(label, []), row["examples"])
+    return tally
+
+
+def _unchanged(plan: Plan, results: Results, change: str, options: Options) -> Tally:
+    """Count what is found if nothing changes: alarms of data sets as they are, at the place of every drift."""
+    tally = Tally()
+    for data_set in plan.among():
+        same = {row["seed"]: row for row in results.rows(_real(plan, data_set, AS_IT_IS, options))}
+        for row in results.rows(_real(plan, data_set, change, options), same):
+            for label, times in row["true_drifts"].items():
+                alarms = (same[row["seed"]]["found_drifts"] or {}).get(label, [])
+                tally.add([time for time in times if time < row["examples"]], alarms, row["examples"])
     return tally
 
 
@@ -189,14 +210,18 @@ def _summary_table(plan: Plan, results: Results) -> ResultTable:
     columns = [Column("detector"), Column("stationary: alarms", 2), Column("as it is: alarms", 2)]
     drifting = ("abrupt", ROTATED, GRADUAL, "incremental")
     for group in drifting:
-        columns += [Column(f"{group}: found", 2), Column(f"{group}: delay", 2, "")]
+        columns.append(Column(f"{group}: found", 2))
+        columns += [Column(f"{group}: unchanged", 2)] if group in CHANGES else []
+        columns.append(Column(f"{group}: delay", 2, ""))
     rows: list[list[Value]] = []
     for name, options in DETECTORS.items():
         groups = _groups(plan, results, options)
         row: list[Value] = [name, groups["stationary"].rate, groups[AS_IT_IS].rate]
         for group in drifting:
             tally = groups[group]
-            row += [tally.part, statistics.median(tally.share) if tally.share else None]
+            row.append(tally.part)
+            row += [_unchanged(plan, results, group, options).part] if group in CHANGES else []
+            row.append(statistics.median(tally.share) if tally.share else None)
         rows.append(row)
     return ResultTable(f"{NAME}-summary", say(NAME, "summary", per=PER), columns, rows)
 
@@ -235,6 +260,8 @@ def _score_table(plan: Plan, results: Results, score: str) -> ResultTable:
     for name, options in SETTINGS.items():
         values = [results.mean(_real(plan, data_set, AS_IT_IS, options), score) for data_set in names]
         rows.append([name, *values, _mean_of_all(values)])
+    values = [results.mean(_alone(plan, data_set), score) for data_set in names]
+    rows.append([ALONE, *values, _mean_of_all(values)])
     columns = [Column("detector, retired voters"), *(Column(name, best="max") for name in names), Column("mean")]
     short = SCORES[score]
     return ResultTable(f"{NAME}-{short.lower()}", say(NAME, "scores", short=short), columns, rows)
@@ -280,7 +307,7 @@ def _said_drifting(plan: Plan, results: Results) -> Iterator[str]:
 
 
 def _said_summary(plan: Plan, results: Results) -> Iterator[str]:
-    alarms, shares = [], []
+    alarms, shares, more = [], [], []
     for name, options in DETECTORS.items():
         groups = _groups(plan, results, options)
         rates = [groups[group].rate for group in ("stationary", AS_IT_IS)]
@@ -288,10 +315,19 @@ def _said_summary(plan: Plan, results: Results) -> Iterator[str]:
         if None not in rates:
             alarms.append(f"`{name}` {' and '.join(f'{rate:.2f}' for rate in rates)}")
         shares.append(f"`{name}` {' / '.join('–' if part is None else f'{part:.0%}' for part in parts)}")
+        same = {change: _unchanged(plan, results, change, options).part for change in CHANGES}
+        gains = [
+            f"{100 * (found - part):+.0f}"
+            for change, part in same.items()
+            if part is not None and (found := groups[change].part) is not None
+        ]
+        more += [f"`{name}` {same[ROTATED]:.0%}, {' / '.join(gains)}"] if len(gains) == len(CHANGES) else []
     if alarms:
         yield say(NAME, "alarms", per=PER, shown="; ".join(alarms))
     if any("%" in share for share in shares):
         yield say(NAME, "found", shown="; ".join(shares))
+    if more:
+        yield say(NAME, "chance", shown="; ".join(more))
 
 
 def _said_scores(plan: Plan, results: Results) -> Iterator[str]:
@@ -308,6 +344,24 @@ def _said_scores(plan: Plan, results: Results) -> Iterator[str]:
             NAME, "chosen", mean=mean, best=best, most=gains[best], lost=listed(lost), count=len(gains), clear=CLEAR
         )
         yield _said_where(plan, results, best.split()[0])
+        yield from _said_transfer(plan, results)
+
+
+def _said_transfer(plan: Plan, results: Results) -> Iterator[str]:
+    """Say what transfer is worth with the default."""
+    gains: dict[str, float] = {}
+    for data_set, (score, short) in itertools.product(plan.among(), SCORES.items()):
+        ours, alone = (results.mean(run, score) for run in (_default(plan, data_set), _alone(plan, data_set)))
+        if ours is not None and alone is not None:
+            gains[f"{data_set} {short}"] = ours - alone
+    if gains:
+        above = sum(by > 0 for by in gains.values())
+        mean = statistics.fmean(gains.values())
+        yield say(NAME, "transfer", above=above, count=len(gains), mean=mean, largest=largest(gains))
+
+
+def _default(plan: Plan, data_set: str) -> Run:
+    return _real(plan, data_set, AS_IT_IS, SETTINGS[DEFAULT])
 
 
 def _said_where(plan: Plan, results: Results, data_set: str) -> str:

@@ -29,9 +29,8 @@ def known(plan: Plan) -> tuple[str, Run]:
 
 
 def runs(plan: Plan) -> Iterator[Run]:
-    """Return BR-MARLENE on Yeast with every seed, and once on the synthetic stream."""
-    yield from plan.seeded([plan.real(WITH_RIVER, BR)])
-    yield known(plan)[1]
+    """Return BR-MARLENE on Yeast and on the synthetic stream."""
+    return plan.seeded([plan.real(WITH_RIVER, BR), known(plan)[1]])
 
 
 def page(plan: Plan, results: Results) -> Page:
@@ -48,7 +47,7 @@ def page(plan: Plan, results: Results) -> Page:
         ]
         figure.legend(handles, ["true drift", f"found by {DETECTED.upper()}"], loc="outside upper center", ncols=2)
     told = [_found_on_yeast(results.seeds(real), counts), *_delays(results, synthetic, title)]
-    return Page(told, figures=[Drawn(NAME, say(NAME, "caption"), figure)])
+    return Page(told, figures=[Drawn(NAME, say(NAME, "caption"), figure)], notes=plan.notes(NAME))
 
 
 def _found_on_yeast(seeds: tuple[int, ...], counts: dict[str, int]) -> str:
@@ -101,7 +100,8 @@ def _delays(results: Results, run: Run, title: str) -> list[str]:
     if not true:
         return []
     late = f", {np.median(delays):.0f} examples late in the median" if delays else ""
-    return [say(NAME, "delays", title=title, found=found, true=true, late=late, further=alarms - found)]
+    told = {"title": title, "seeds": results.said_seeds([run]), "found": found, "true": true, "late": late}
+    return [say(NAME, "delays", further=alarms - found, **told)]
 
 
 TARGET = ReproduceTarget(NAME, (WITH_RIVER,), runs, page)

@@ -36,8 +36,8 @@ def page(plan: Plan, results: Results) -> Page:
             matrix, givers = found
             image = _heat_map(axes, matrix, givers, title)
             figure.colorbar(image, ax=axes, shrink=0.75, label="weight, in uniform shares")
-            told.append(_own_share(matrix, givers, title))
-    return Page(told, figures=[Drawn(NAME, say(NAME, "caption"), figure)])
+            told.append(_own_share(matrix, givers, title, results.said_seeds([run])))
+    return Page(told, figures=[Drawn(NAME, say(NAME, "caption"), figure)], notes=plan.notes(NAME))
 
 
 def mean_transfer(results: Results, run: Run) -> tuple[Floats, list[tuple[str, str]]] | None:
@@ -77,12 +77,12 @@ def _heat_map(axes: Axes, matrix: Floats, givers: list[tuple[str, str]], title: 
     return image
 
 
-def _own_share(matrix: Floats, givers: list[tuple[str, str]], title: str) -> str:
+def _own_share(matrix: Floats, givers: list[tuple[str, str]], title: str, seeds: str) -> str:
     labels = [label for stream, label in givers if not stream]
     own = [float(matrix[row, givers.index(("", label))]) for row, label in enumerate(labels)]
     first = sum(matrix[row].argmax() == givers.index(("", label)) for row, label in enumerate(labels))
-    even = 1 / len(givers)
-    return say(NAME, "own", title=title, least=min(own), most=max(own), even=even, first=first, labels=len(labels))
+    shares = {"least": min(own), "most": max(own), "even": 1 / len(givers)}
+    return say(NAME, "own", title=title, first=first, labels=len(labels), seeds=seeds, **shares)
 
 
 TARGET = ReproduceTarget(NAME, (WITH_RIVER,), Plan.transfer_runs, page)

@@ -10,6 +10,7 @@ from marlene.experiments.reproduce import _drawing as drawing
 from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
 from marlene.experiments.reproduce._plan import WITH_RIVER, Plan, compared
 from marlene.experiments.reproduce._words import SCORES, say
+from marlene.learners import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,10 +43,12 @@ def page(plan: Plan, results: Results) -> Page:
             axes.margins(x=0.01)
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper center", ncols=7, handlelength=3)
-    return Page([_leaders(steps)], figures=[Drawn(NAME, say(NAME, "caption"), figure)])
+    seeds = results.said_seeds(run for method, run in runs_of.items() if METHODS[method].random and method in steps)
+    shown = [Drawn(NAME, say(NAME, "caption"), figure)]
+    return Page([_leaders(steps, seeds)], figures=shown, notes=plan.notes(NAME))
 
 
-def _leaders(steps: dict[str, Floats]) -> str:
+def _leaders(steps: dict[str, Floats], seeds: str) -> str:
     if not steps:
         return say(NAME, "none")
     names, parts = list(steps), []
@@ -54,7 +57,7 @@ def _leaders(steps: dict[str, Floats]) -> str:
         ahead = np.bincount(table.argmax(axis=1), minlength=len(names)) / len(table)
         best = int(ahead.argmax())
         parts.append(f"`{names[best]}` by {short}-G-Mean (at {ahead[best]:.0%} of the steps)")
-    return say(NAME, "leaders", ", ".join(parts))
+    return say(NAME, "leaders", seeds=seeds, shown=", ".join(parts))
 
 
 TARGET = ReproduceTarget(NAME, (WITH_RIVER,), runs, page)

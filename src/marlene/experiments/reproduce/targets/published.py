@@ -152,7 +152,8 @@ def _table(plan: Plan, results: Results, floors: dict[str, Floor], measure: str)
     rows.append([CONSTANT, *(floor[ours].value if ours in floor else None for floor in floors.values()), ""])
     printed = range(len(rows), len(rows) + len(published.METHODS))
     rows += [
-        [method, *(published.scores()[name, method, measure] for name in names), ""] for method in published.METHODS
+        [method, *(published.scores().get((name, method, measure), published.UNFINISHED) for name in names), ""]
+        for method in published.METHODS
     ]
     columns = [Column("method"), *(Column(name, DIGITS, best=ours.best) for name in names), Column("seeds")]
     caption = say(NAME, "caption", name=ours.name, objective=ours.objective)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import statistics
 from typing import TYPE_CHECKING
 
 from marlene.experiments import paper
@@ -43,9 +42,8 @@ def _table(plan: Plan, results: Results, setting: str) -> ResultTable:
     for data_set in plan.data_sets:
         for method in (BR, RESAMPLED):
             run = SETTINGS[setting](plan, data_set, method)
-            values = results.values(run, "macro_gmean")
             cells: list[Value] = [results.cell(run, score) for score in SCORES]
-            cells.append(statistics.pstdev(values) if len(values) > 1 else None)
+            cells += [results.half_width(run, "macro_gmean")]
             cells += [results.cell(run, column) for column in ("drifts", "learn_seconds")]
             cells += [paper.score(method, data_set, score) for score in SCORES]
             rows.append([data_set, method, *cells, results.said_seeds([run])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from marlene.experiments import paper
 from marlene.experiments._diagram import critical_difference_diagram
 from marlene.experiments.reproduce import _drawing as drawing
 from marlene.experiments.reproduce._page import Drawn, Page, ReproduceTarget, Results, Run
-from marlene.experiments.reproduce._plan import MARLENE, PAPER_DATA_SETS, Plan, compared
+from marlene.experiments.reproduce._plan import MARLENE, PAPER_DATA_SETS, Plan, compared, rivals
 from marlene.experiments.reproduce._real_data import PUBLISHED_ROW, RANKED, OverDataSets, RealData, findings, method_of
 from marlene.experiments.reproduce._table import Column, ResultTable, Value, beside_paper
 from marlene.experiments.reproduce._words import SCORES, code, say
@@ -24,16 +25,17 @@ NAME = "table-real"
 
 
 def runs(plan: Plan) -> Iterator[Run]:
-    """Return all methods and Marlene with default settings, and BR-MARLENE with the published ones."""
+    """Return all methods, Marlene and rivals with default settings, and BR-MARLENE with the published ones."""
     yield from plan.real_runs()
-    yield from plan.seeded(plan.real(name, MARLENE) for name in plan.data_sets)
+    beside = itertools.product(plan.data_sets, (MARLENE, *rivals()))
+    yield from plan.seeded(plan.real(*cell) for cell in beside)
     yield from plan.seeded(map(plan.published, plan.data_sets))
 
 
 def page(plan: Plan, results: Results) -> Page:
     """Return the tables of results on real data."""
     real = RealData(plan, results)
-    rows = [*compared(), MARLENE, PUBLISHED_ROW]
+    rows = [*compared(), MARLENE, *rivals(), PUBLISHED_ROW]
     over_time, published = real.ranks_over_time(), real.ranks_over_time(PUBLISHED_ROW)
     tested = {score: real.over_data_sets(score) for score in SCORES}
     tables = [_scores_table(real, rows, score) for score in SCORES]
@@ -124,7 +126,7 @@ def _diagram(short: str, found: OverDataSets) -> Drawn:
 
 
 def _notes(plan: Plan) -> list[str]:
-    every = [METHODS[name] for name in [*compared(), MARLENE]]
+    every = [METHODS[name] for name in [*compared(), MARLENE, *rivals()]]
     return plan.notes(
         NAME,
         published=PUBLISHED_ROW,

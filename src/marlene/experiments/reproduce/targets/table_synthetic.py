@@ -109,12 +109,11 @@ class SyntheticData:
 
 
 def runs(plan: Plan) -> Iterator[Run]:
-    """Return every stream and setting: with true drifts and every seed, with a detector once."""
+    """Return every stream and setting with every seed: with true drifts, and with a detector."""
     streams = plan.synthetic_streams()
     yield from plan.synthetic_runs(streams)
     yield from plan.seeded(plan.synthetic(*stream, *setting) for stream in streams for setting in BESIDE)
-    for run in replace(plan, seeds=plan.seeds[:1]).synthetic_runs(streams):
-        yield replace(run, options={"drift": DETECTED})
+    yield from (replace(run, options={"drift": DETECTED}) for run in plan.synthetic_runs(streams))
 
 
 def page(plan: Plan, results: Results) -> Page:
