@@ -86,7 +86,8 @@ def page(plan: Plan, results: Results) -> Page:
     """Return what explains each row, and a table for each data set."""
     made = {data_set: _table(plan, results, data_set) for data_set in plan.among(DATA_SETS)}
     findings = [said for data_set, (_, reasons) in made.items() for said in _findings(data_set, reasons)]
-    tables = [_summary({name: reasons for name, (_, reasons) in made.items()}), *(table for table, _ in made.values())]
+    summary = [] if plan.quick else [_summary({name: reasons for name, (_, reasons) in made.items()})]
+    tables = [*summary, *(table for table, _ in made.values())]
     return Page(findings or [say(NAME, "none")], tables, notes=plan.notes(NAME))
 
 
