@@ -222,6 +222,18 @@ def test_numbers_far_from_zero_count_as_much(kind):
 
 
 @both
+def test_numbers_whose_squares_are_zero_have_a_size(kind):
+    bank = kind()
+    bank.add_features([0, 2])
+    bank.add()
+    for i in range(40):
+        bank.learn([0], np.array([1e-320 if i % 4 == 0 else 0.0, 1.0]), int(i % 4 == 0))
+    votes = [bank.votes(np.array([x, 1.0]))[0] for x in (0.0, 1e-320, -1e-200, 5.0)]
+    assert np.isfinite(votes).all()
+    assert votes[1][1] > votes[0][1]
+
+
+@both
 def test_rows_of_features_become_rows_of_inputs(kind):
     bank = kind()
     bank.add_features([0, 4, 2])

@@ -83,6 +83,19 @@ def test_a_mistake_in_the_file_is_one_line(call, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_names_with_line_breaks_are_printed_in_one_line(call, tmp_path):
+    path = tmp_path / "grid.toml"
+    names = [r"a\nb\u0000", "x" * 100_000]
+    streams = "".join(f'[[streams]]\nload = "{name}"\n' for name in names)
+    path.write_text(f"{streams}[[methods]]\nname = 'majority'\n")
+    outcome = call("grid", path, "--out", tmp_path / "out")
+    assert outcome.code == 1
+    lines = [*outcome.out.split("\n"), *outcome.err.split("\n")]
+    assert all(line.isprintable() for line in lines)
+    assert max(map(len, lines)) < 2000
+    assert not any(line.startswith("b") for line in lines)
+
+
 def test_the_live_display_says_how_it_stands_and_what_runs():
     board = _LiveBoard()
     board.update(GridProgress(3, 1, 6, ("majority on yeast, seed 2", "br-marlene on [a], seed 1"), 3725.0))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from marlene._common import archives
-from marlene._common.archives import read_arrays
+from marlene._common.archives import digest, read_arrays
 from marlene._common.errors import MarleneError
 from marlene._common.states import CHECKSUM, HEADER, load_state, save_state
 
@@ -60,7 +60,7 @@ def test_what_was_written_is_read(path):
 def test_a_checksum_covers_everything(path, name):
     content = members(path)
     changed = bytearray(content[f"{name}.npy"])
-    changed[-2] ^= 1
+    changed[changed.find(b'"depth": 2') + 9 if name == HEADER else -2] ^= 1
     write_members(path, content | {f"{name}.npy": bytes(changed)})
     with pytest.raises(MarleneError, match=r"state.npz: .*damaged \(the checksum is that of another content\)$"):
         load_state(path, "example", 3)
@@ -81,20 +81,28 @@ def test_arrays_that_are_not_those_that_were_written(path, change):
         load_state(path, "example", 3)
 
 
-def test_a_file_of_before_checksums_is_read(path):
+def test_a_file_without_checksum_is_refused(path):
     content = members(path)
     del content[f"{CHECKSUM}.npy"]
     write_members(path, content)
-    assert load_state(path, "example", 3)[0] == {"depth": 2}
+    with pytest.raises(MarleneError, match="damaged"):
+        load_state(path, "example", 3)
 
 
 @pytest.mark.parametrize("version", [2, 4, "3", None, 10**30])
 def test_other_versions_are_refused_in_one_line(path, version):
-    content = members(path)
-    del content[f"{CHECKSUM}.npy"]
     header = json.dumps({"type": "example", "version": version, "settings": {}}).encode()
-    write_members(path, content | {f"{HEADER}.npy": npy(np.frombuffer(header, np.uint8))})
+    checksum = np.frombuffer(digest(header, ARRAYS).encode(), np.uint8)
+    own = {f"{HEADER}.npy": npy(np.frombuffer(header, np.uint8)), f"{CHECKSUM}.npy": npy(checksum)}
+    write_members(path, members(path) | own)
     with pytest.raises(MarleneError, match=r"^[^\n]*version \S+ of the format, this program reads version 3$"):
+        load_state(path, "example", 3)
+
+
+def test_a_newer_format_may_have_another_header_and_checksum(path):
+    header = json.dumps({"type": "example", "version": 4, "content": {}}).encode()
+    write_members(path, {f"{HEADER}.npy": npy(np.frombuffer(header, np.uint8))})
+    with pytest.raises(MarleneError, match=r"version 4 of the format, this program reads version 3$"):
         load_state(path, "example", 3)
 
 

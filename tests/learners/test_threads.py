@@ -11,7 +11,9 @@ import threading
 
 import numpy as np
 import pytest
+from river.naive_bayes import GaussianNB
 
+from marlene._common import alone
 from marlene.learners import METHODS, BRMarlene, Marlene, create
 from tests.cli.commands import environment
 
@@ -107,6 +109,67 @@ def test_a_child_gets_a_whole_learner():
         done.set()
         thread.join()
     assert codes == [0] * 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_forks_while_locks_are_held_within_others_and_made():
+    """One thread takes a second lock while it has a first; another one makes locks; forks wait for neither for ever."""
+    first, second, done, kept = alone.Lock(), alone.Lock(), threading.Event(), []
+
+    def nest():
+        while not done.is_set():
+            with first, second:
+                pass
+
+    def make():
+        while not done.is_set():
+            kept.append(alone.Lock())
+            del kept[:-500]
+
+    threads = [threading.Thread(target=work) for work in (nest, make)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    for thread in threads:
+        thread.start()
+    codes = []
+    try:
+        for _ in range(50):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if first.acquire(blocking=False) and second.acquire(blocking=False) else 1)
+            codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+        for thread in threads:
+            thread.join(60)
+    assert codes == [0] * 50
+    assert alone._held == []
+
+
+@pytest.mark.parametrize("method", ["river:tree.HoeffdingTreeClassifier", "br-marlene"])
+def test_learners_over_river_objects_are_copied_whole(method):
+    model = BRMarlene(base=GaussianNB()) if method == "br-marlene" else create(method)
+    done = threading.Event()
+
+    def learn():
+        number = 0
+        while not done.is_set():
+            number += 1
+            model.learn_one(
+                {"a": number % 7, f"n{number % 50}": 1.0}, {"p": number % 2 == 0, f"q{number % 9}": number % 3 == 0}
+            )
+
+    thread = threading.Thread(target=learn)
+    thread.start()
+    try:
+        for _ in range(5):
+            for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+                copied.learn_one({"a": 1.0}, {"p": True})
+                assert 0 <= copied.predict_proba_one({"a": 1.0})["p"][True] <= 1
+    finally:
+        done.set()
+        thread.join(60)
 
 
 def test_tasks_share_a_learner():

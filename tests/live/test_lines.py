@@ -122,6 +122,8 @@ def test_the_command(tmp_path, capsys):
     [
         (["--teach", "from=a"], "expected from=KEY, together with --key FIELD"),
         (["--method", "river:naive_bayes.GaussianNB"], "cannot be saved, so it cannot serve"),
+        (["--method", "majority"], "cannot be saved, so it cannot serve"),
+        (["--method", "coin", "--absent", "false"], "coin has no parameter 'absent'"),
         (["--absent", "never"], "--absent must be one of unknown, false"),
         (["--set", "depth=3"], "method marlene has no option 'depth'"),
     ],

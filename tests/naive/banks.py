@@ -62,7 +62,8 @@ class Scales:
                 return 0.0
             z = (x - mean) / math.sqrt(variance) if variance > 0 else 0.0
         else:
-            z = x / math.sqrt(variance + mean * mean)
+            size = math.sqrt(variance + mean * mean)
+            z = x / size if size > 0 else (x > 0) - (x < 0)
         return min(max(z, -FURTHEST), FURTHEST)
 
     def inputs(self, row):

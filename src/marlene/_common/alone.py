@@ -7,6 +7,7 @@ another one changes it.
 from __future__ import annotations
 
 import _thread
+import copy
 import functools
 import inspect
 import os
@@ -37,13 +38,31 @@ class Lock(_thread.RLock):  # type: ignore[misc]  # (the interpreter allows it)
 
 LOCKS: weakref.WeakSet[Lock] = weakref.WeakSet()
 _held: list[Lock] = []
+PATIENCE = 0.05
+"""How long a lock is waited for while others are held, in seconds."""
 
 
 def _take_all() -> None:
-    """Wait until no thread is at work: a child process gets whole objects."""
-    _held.extend(LOCKS)
-    for lock in _held:
-        lock.acquire()
+    """Wait until no thread is at work: a child process gets whole objects.
+
+    A thread may hold one lock and wait for another, which is held here. So none is waited for long while others are
+    held; all are given back, and the one that was lacking is waited for first.
+    """
+    lacking: Lock | None = None
+    while True:
+        if lacking is not None:
+            lacking.acquire()
+            _held.append(lacking)
+        known = list(LOCKS.data)  # type: ignore[attr-defined]  # (at once: threads may add some meanwhile)
+        there = [lock for each in known if (lock := each()) is not None]
+        for lock in there:
+            if not lock.acquire(timeout=PATIENCE):
+                lacking = lock
+                break
+            _held.append(lock)
+        else:
+            return
+        _give_all_back()
 
 
 def _give_all_back() -> None:
@@ -54,7 +73,7 @@ def _give_all_back() -> None:
 def _renew_all() -> None:
     """Free all locks in a child process, which has no other threads."""
     _held.clear()
-    for lock in LOCKS:
+    for lock in list(LOCKS):
         lock._at_fork_reinit()  # type: ignore[attr-defined]  # noqa: SLF001 (what the standard library does)
 
 
@@ -97,6 +116,11 @@ class OneAtATime:
         made = super().__new__(cls)
         made._lock = Lock()
         return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return copies of all attributes, for a pickle or a copy: other threads may change them meanwhile."""
+        with self._lock:
+            return copy.deepcopy(self.__dict__)
 
     def __init_subclass__(cls, **keywords: Any) -> None:  # noqa: ANN401
         super().__init_subclass__(**keywords)

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias
@@ -66,11 +67,14 @@ def _mode_of(target: Path) -> int:
 def take_lock(file: int) -> bool:
     """Take the lock of an open file; return False if another process has it. It ends with the process."""
     try:
-        import fcntl  # noqa: PLC0415 (not on every system)
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if sys.platform == "win32":
+            import msvcrt  # noqa: PLC0415
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl  # noqa: PLC0415
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

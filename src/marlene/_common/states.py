@@ -40,12 +40,12 @@ def _with_checksum(arrays: Arrays) -> Arrays:
     return arrays | {CHECKSUM: np.frombuffer(digest(arrays[HEADER].tobytes(), others).encode(), np.uint8)}
 
 
-def _read(content: bytes) -> tuple[dict[str, Any], Arrays]:
+def _read(content: bytes) -> tuple[dict[str, Any], Arrays, bool]:
+    """Return header and arrays, and whether the checksum is theirs."""
     arrays = read_arrays(content)
     header, checksum = arrays.pop(HEADER).tobytes(), arrays.pop(CHECKSUM, None)
-    if checksum is not None and checksum.tobytes() != digest(header, arrays).encode():
-        raise MarleneError("the checksum is that of another content")
-    return dict(json.loads(header)), arrays
+    whole = checksum is not None and checksum.tobytes() == digest(header, arrays).encode()
+    return dict(json.loads(header)), arrays, whole
 
 
 def save_state(
@@ -84,18 +84,20 @@ def load_state(path: AnyPath, file_type: str, version: int, oldest: int | None =
     """
     source = Path(path)
     try:
-        header, arrays = _read(source.read_bytes())
+        header, arrays, whole = _read(source.read_bytes())
         found, written = header["type"], header["version"]
-        settings = dict(header["settings"])
     except OSError as error:
         raise MarleneError(f"{source}: {error.strerror or 'cannot be read'}") from error
     except Exception as error:  # a damaged file may raise anything
         raise MarleneError(f"{source}: not a file of marlene's, or damaged ({error})") from error
     if found != file_type:
         raise MarleneError(f"{source}: holds {found!r}, expected {file_type!r}")
-    if type(written) is not int or not (version if oldest is None else oldest) <= written <= version:
+    newer = type(written) is int and written > version  # whose settings and checksum may be other ones
+    if not newer and not (whole and isinstance(header.get("settings"), dict)):
+        raise MarleneError(f"{source}: not a file of marlene's, or damaged (the checksum is that of another content)")
+    if newer or type(written) is not int or written < (version if oldest is None else oldest):
         raise MarleneError(f"{source}: version {written} of the format, this program reads version {version}")
-    return settings, arrays
+    return header["settings"], arrays
 
 
 def restore_file(
@@ -129,7 +131,8 @@ def state_bytes(header: Mapping[str, Any], arrays: Arrays) -> bytes:
 
 def bytes_state(content: bytes) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays of a state that `state_bytes` packed."""
-    return _read(content)
+    header, arrays, _ = _read(content)
+    return header, arrays
 
 
 def arrays_under(arrays: Mapping[str, Array], prefix: str) -> Arrays:

@@ -30,7 +30,7 @@ BINARY = 2
 INPUT, NUMBER, CLASSIFIER = "inputs", "numbers", "classifiers"
 NO_KINDS = np.zeros(0, np.int64)
 NAMES: dict[str, int] = {"numeric": NUMERIC, "binary": BINARY}
-LARGEST_SETTING = 1e100
+LEAST_SETTING, LARGEST_SETTING = 1e-30, 1e100
 
 
 def float_of(kind: type[Bayes | Linear], name: str) -> type[np.floating[Any]]:
@@ -70,8 +70,8 @@ class InputBank:
 
     def __init__(self, parameters: Any) -> None:  # noqa: ANN401 (a NamedTuple)
         for what, value in parameters._asdict().items():
-            if not isinstance(value, bool) and not 0 < value <= LARGEST_SETTING:
-                raise MarleneError(f"{what} must be positive, and at most {LARGEST_SETTING:g}, not {value!r}")
+            if not isinstance(value, bool) and not LEAST_SETTING <= value <= LARGEST_SETTING:
+                raise MarleneError(f"{what} must be positive, {LEAST_SETTING:g} to {LARGEST_SETTING:g}, not {value!r}")
         self.parameters = parameters
         self._kinds: Ints = np.zeros(0, np.int64)
         self._first: Ints = np.zeros(0, np.int64)

@@ -19,7 +19,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from marlene._common.errors import MarleneError
+from marlene._common.errors import MarleneError, one_line
 from marlene.cli._interrupts import INTERRUPTED
 from marlene.cli._summary import print_plainly
 from marlene.experiments import Grid, run_grid
@@ -79,7 +79,7 @@ def print_stopped(out: Path) -> None:
 def print_errors(failures: Sequence[tuple[str, str]], folder: Path) -> None:
     """Print title and error of the first runs that failed, and where the others are."""
     for title, error in failures[:MOST_ERRORS]:
-        print(f"marlene: {title}: {error}", file=sys.stderr)
+        print(one_line(f"marlene: {title}: {error}"), file=sys.stderr)
     if failures:
         print(f"marlene: {len(failures)} runs failed; {folder} has the errors", file=sys.stderr)
 
@@ -114,7 +114,7 @@ class _LiveBoard:
         line = Table.grid(padding=(0, 1))
         counts = Text(_counts(progress, time.monotonic() - self._since))
         line.add_row(ProgressBar(ended + progress.left, ended, width=40), counts)
-        return Group(line, *(Text(f"  {title}", "dim", no_wrap=True) for title in progress.running))
+        return Group(line, *(Text(f"  {one_line(title)}", "dim", no_wrap=True) for title in progress.running))
 
 
 def _counts(progress: GridProgress, age: float = 0.0) -> str:
@@ -133,7 +133,7 @@ def _print_line(progress: GridProgress) -> None:
     if row is None:
         return
     outcome = row["error"] or ", ".join(f"{heading} {number(row[key]):{form}}" for heading, key, _, form in COLUMNS)
-    print(f"{_counts(progress)}: {row['title']}: {outcome}", file=sys.stderr, flush=True)
+    print(one_line(f"{_counts(progress)}: {row['title']}: {outcome}"), file=sys.stderr, flush=True)
 
 
 def error_of(row: Row) -> str:
@@ -156,14 +156,14 @@ def print_tables(console: Console, runs: Sequence[Run], rows: Sequence[Row]) -> 
                 failed.setdefault((run.learner, error_of(row)), []).append(str(run.seed))
         best = [_best(done.values(), key, more_is_better) for _, key, more_is_better, _ in COLUMNS]
         # Not the title of the table: a long path would be wrapped to the width of the table.
-        print_plainly(console, f"G-Means on {stream}", style="table.title")
+        print_plainly(console, one_line(f"G-Means on {stream}"), style="table.title")
         table = _score_table(done, best)
         if console.measure(table, options=console.options.update(max_width=1000)).maximum > console.width:
             table = _score_table(done, best, narrow=True)
         console.print(table)
         for (method, error), seeds in failed.items():
             text = f"{method} failed with seed {', '.join(seeds)}: {error}"
-            print_plainly(console, text, style="red")
+            print_plainly(console, one_line(text), style="red")
     console.print("mean ± standard deviation over the seeds; predicted / true labels per example")
     console.print("CPU time of learning and predicting; peak memory")
 

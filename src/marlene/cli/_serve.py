@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     Watch = Callable[[Sequence[Record], Sequence[Output], float], None]
 
+UNKNOWN = "unknown"
 WHERE = "`-`, a file of JSON lines, http://HOST:PORT, redis://HOST:PORT/DATABASE/STREAM, or kafka://BROKER:PORT/TOPIC."
 
 
@@ -62,7 +63,7 @@ def serve(
         list[str] | None, typer.Option("--set", help="A parameter of the method, such as objective=micro-f1.")
     ] = None,
     kinds: Annotated[str | None, typer.Option(help="Kinds of features, such as subject=text,created=date.")] = None,
-    absent: Annotated[str, typer.Option(help="A label that is not told is `unknown` or `false`.")] = "unknown",
+    absent: Annotated[str, typer.Option(help="A label that is not told is `unknown` or `false`.")] = UNKNOWN,
     key: Annotated[str | None, typer.Option(help="Field that says which model is meant; one model for each.")] = None,
     teach: Annotated[str | None, typer.Option(help="from=KEY: new models learn the latest examples of KEY.")] = None,
     max_waiting: Annotated[int, typer.Option(min=1, help="Examples that wait for labels.")] = Defaults.max_waiting,
@@ -148,14 +149,17 @@ def _serving(
 
 def _learner(method: str, seed: int, given: dict[str, Any], kinds: dict[str, str], absent: str) -> Any:  # noqa: ANN401
     """Return an untrained learner; it may be given any of its parameters, not only those of all commands."""
-    one_of(absent, "--absent", ("unknown", "false"))
+    one_of(absent, "--absent", (UNKNOWN, "false"))
     options = METHODS[method].options if method in METHODS else tuple(given)
     plain = create(method, seed)
     extra = {name: value for name, value in given.items() if name not in options and name in plain._get_params()}  # noqa: SLF001
     learner: Any = create(method, seed, **{name: value for name, value in given.items() if name not in extra})
     if not hasattr(learner, "from_state"):
         raise MarleneError(f"{method} cannot be saved, so it cannot serve")
-    extra |= {"absent": absent} | ({"features": kinds} if kinds else {})
+    extra |= ({"absent": absent} if absent != UNKNOWN else {}) | ({"features": kinds} if kinds else {})
+    for name in extra:
+        if name not in learner._get_params():  # noqa: SLF001
+            raise MarleneError(f"{method} has no parameter {name!r}")
     return learner.clone(extra)
 
 

@@ -91,12 +91,13 @@ class SavedLearner(BlockLearner):
         return restore_file(path, FILE_KIND, FILE_VERSION, cls.from_state)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle or a copy holds: the state, or all attributes if it holds River objects."""
-        try:
-            header, arrays = self.state()
-        except MarleneError:
-            return {"attributes": dict(self.__dict__)}
-        return {"state": state_bytes(header, arrays)} | {name: getattr(self, name) for name in self._objects}
+        """Return what a pickle or a copy holds: the state, or copies of all attributes if it holds River objects."""
+        with self._lock:
+            try:
+                header, arrays = self.state()
+            except MarleneError:
+                return {"attributes": super().__getstate__()}
+            return {"state": state_bytes(header, arrays)} | {name: getattr(self, name) for name in self._objects}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore what `__getstate__` gave."""

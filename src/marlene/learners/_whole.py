@@ -45,26 +45,41 @@ class Undivided:
                 self._handlers.append((number, handler))
                 _signal.signal(number, self._wait)
         except BaseException:  # what came before is handled before anything is changed
-            self._restore()
+            self._end()
             raise
 
     def _wait(self, number: int, _frame: object) -> None:
         self._came.append(number)
 
-    def _restore(self) -> None:
-        for number, handler in self._handlers:
-            _signal.signal(number, handler)
-
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self._end()
+
+    def _end(self) -> None:
         try:
             self._restore()
-        except BaseException:  # a handler that has just been restored
-            self._restore()
+        finally:
+            if self._came:
+                self._handle(list(dict.fromkeys(self._came)))
+
+    def _restore(self) -> None:
+        """Give all handlers back, even if one that is back already raises an exception, or several do."""
+        try:
+            for number, handler in self._handlers:
+                _signal.signal(number, handler)
+        except BaseException:
+            try:
+                self._restore()
+            finally:
+                self._restore()
             raise
-        if self._came:
-            handlers = dict(self._handlers)
-            for number in dict.fromkeys(self._came):
-                handlers[number](number, sys._getframe())  # noqa: SLF001 (as a handler expects it)
+
+    def _handle(self, came: list[int]) -> None:
+        """Call the handlers of all signals that came, even if one of them raises an exception."""
+        try:
+            dict(self._handlers)[came[0]](came[0], sys._getframe())  # noqa: SLF001 (as a handler expects it)
+        finally:
+            if came[1:]:
+                self._handle(came[1:])
 
 
 class Whole(Undivided):

@@ -122,7 +122,8 @@ def scaled(scales: Scales, i: int, x: float) -> float:
             return 0.0
         z = (x - mean) / math.sqrt(variance) if variance > 0.0 else 0.0
     else:
-        z = x / math.sqrt(variance + mean * mean)
+        size = math.sqrt(variance + mean * mean)
+        z = x / size if size > 0.0 else float((x > 0.0) - (x < 0.0))  # squares of the least numbers are 0
     return min(max(z, -FURTHEST), FURTHEST)
 
 

@@ -12,6 +12,7 @@ from marlene._common.checks import checked, whole_number
 from marlene._common.states import arrays_under, require, restored_count, with_prefix
 from marlene.drift import ADWINBank
 from marlene.kernels.bagging import draw_weights
+from marlene.kernels.drift.adwin import BUCKETS, ROWS
 from marlene.kernels.ensemble.resampling import mix_many
 from marlene.kernels.rivals import tree_state as layout
 from marlene.kernels.rivals.tree import CHANGE_COLUMNS, SPLIT, START, SWITCH, run_adaptive_tree
@@ -49,6 +50,17 @@ WHOLE = {
     "max_leaves": (1, 100_000),
 }
 SPLIT_POINTS = 10
+ROUNDING = 1e-6
+"""By how much sums of errors may differ from their bounds."""
+
+
+def _watch_errors(detectors: ADWINBank) -> bool:
+    """Tell whether windows and their buckets hold errors from 0 to 1."""
+    arrays = detectors.arrays
+    size = np.where(np.arange(BUCKETS) < arrays.bucket_count[..., np.newaxis], 2.0 ** np.arange(ROWS)[:, np.newaxis], 0)
+    total = np.where(size > 0, arrays.bucket_total, 0.0)
+    within = ((total >= -ROUNDING) & (total <= size + ROUNDING)).all()
+    return bool(within and (np.abs(total.sum(axis=(1, 2)) - arrays.total) <= ROUNDING * (1 + arrays.width)).all())
 
 
 @dataclass(eq=False, repr=False)
@@ -347,10 +359,9 @@ class AdaptiveTree(OneStreamLearner, SavedLearner):
         tree.where[stored], tree.value[stored] = entries["where"], entries["value"]
         self._tree, self._free = tree, []
         self._detectors = ADWINBank.from_state(arrays_under(arrays, "detectors."))
-        widths, errors = self._detectors.arrays.width, self._detectors.arrays.total
-        require(len(self._detectors) == len(widths) == len(tree.node), "the detectors")
+        require(len(self._detectors) == len(self._detectors.arrays.width) == len(tree.node), "the detectors")
         require(self._detectors.parameters == ADWINBank().parameters, "the detectors")
-        require(bool(((errors >= -1e-6) & (errors <= widths + 1e-6)).all()), "the detectors")
+        require(_watch_errors(self._detectors), "the detectors")
 
     def _load_rare_kernels(self) -> None:
         """Do nothing: there is one kernel."""

@@ -19,14 +19,17 @@ LARGEST_VALUE = 1e60
 
 
 def _are_wanted(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    """Tell whether features came in order, each with its values in order; further values may have come between."""
     found = arrays["inputs"]
-    return np.array_equal(found[np.lexsort(found.T[::-1])], arrays["wanted"])
+    first = np.unique(found[:, 0], return_index=True)[1]
+    by_feature = found[np.argsort(found[:, 0], kind="stable")]
+    return np.array_equal(by_feature, arrays["wanted"]) and bool((np.diff(first) > 0).all())
 
 
 VALUES = Layout(
     "inputs that stand for values",
     {"inputs": Field("int64", ("inputs", 2), "the feature and the value of each input", least=0)},
-    (Rule("every feature has its inputs, and there are no others", _are_wanted),),
+    (Rule("every feature has its inputs, in the order in which they come, and there are no others", _are_wanted),),
 )
 
 

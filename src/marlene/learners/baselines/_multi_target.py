@@ -42,7 +42,8 @@ def _are_leaves(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool
 def _are_children(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
     tests = np.flatnonzero(arrays["node"][:, layout.INPUT] >= 0)
     children = arrays["node"][tests, layout.CHILDREN]
-    return np.array_equal(np.sort(children), np.arange(1, lengths["nodes"], 2)) and bool((children > tests).all())
+    in_twos = np.array_equal(np.sort(children), np.arange(1, lengths["nodes"], 2)) and lengths["nodes"] % 2 == 1
+    return in_twos and bool((children > tests).all())
 
 
 def _are_means(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
@@ -52,6 +53,12 @@ def _are_means(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
     """
     weight, total = arrays["leaf_target"][..., layout.MEAN_WEIGHT], arrays["leaf_target"][..., layout.MEAN_SUM]
     return bool(((-weight - 1 <= total) & (total <= 2 * weight + 1)).all())
+
+
+def _are_numbers(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
+    """Tell whether only inputs with moments may have had other values than 0 and 1."""
+    numbers = arrays["leaf_input"][..., layout.NUMBERS]
+    return bool(np.isin(numbers, (0.0, 1.0)).all() and (numbers[:, arrays["place"] < 0] == 0.0).all())
 
 
 def _are_shares(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
@@ -82,6 +89,7 @@ TREE = Layout(
         Rule("children come in twos after their parent, so every path ends in a leaf", _are_children),
         Rule("no label was true more often than it was known", _are_shares),
         Rule("the means of a leaf are about those of zeros and ones", _are_means),
+        Rule("inputs that are 0 or 1 had no other numbers", _are_numbers),
     ),
 )
 LEARNT = tuple(TREE.fields)
@@ -254,8 +262,6 @@ class TargetTreeCommittee(Committee):
         self.trees = [self._restored_tree(arrays_under(arrays, f"tree{member}.")) for member in range(self.size)]
 
     def _restored_tree(self, arrays: Mapping[str, Array]) -> layout.TargetTrees:
-        numeric = int((self.inputs.place >= 0).sum())
-        lengths = {"inputs": len(self.inputs.place), "(1 + inputs)": 1 + len(self.inputs.place), "numbers": numeric}
-        return layout.TargetTrees(
-            **TREE.checked(arrays, labels=self.n_labels, **lengths), place=self.inputs.place.copy()
-        )
+        place, known = self.inputs.place, {"place": self.inputs.place}
+        lengths = {"inputs": len(place), "(1 + inputs)": 1 + len(place), "numbers": int((place >= 0).sum())}
+        return layout.TargetTrees(**TREE.checked(arrays, known, labels=self.n_labels, **lengths), place=place.copy())

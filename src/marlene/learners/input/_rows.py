@@ -10,6 +10,7 @@ from marlene._common.errors import MarleneError
 from marlene._common.layouts import Field, Layout, Rule
 from marlene._common.lazy import Later
 from marlene.kernels.rows import LARGEST_NUMBER, Rows
+from marlene.learners.input._values import BINARY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ REAL = "fbiu"
 
 def _are_values(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
     kind, values = arrays["kinds"][arrays["indices"]], arrays["values"]
-    whole = np.isnan(values) | ((values >= 0) & (values < kind) & (values == np.floor(values)))
+    whole = np.isnan(values) | ((values >= (kind == BINARY)) & (values < kind) & (values == np.floor(values)))
     return bool(np.where(kind == 0, ~(np.abs(values) > LARGEST_NUMBER), whole).all())
 
 
@@ -38,7 +39,7 @@ ROWS = Layout(
         Rule("`starts` begin with 0", lambda a, _: a["starts"][0] == 0),
         Rule("they ascend", lambda a, _: (a["starts"][1:] >= a["starts"][:-1]).all()),
         Rule("they end with the number of entries", lambda a, n: a["starts"][-1] == n["entries"]),
-        Rule("nominal features have values that there are; numbers are within bounds", _are_values),
+        Rule("features have values that there are, 0/1 features 1; numbers are within bounds", _are_values),
     ),
 )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from marlene.learners._whole import Undivided
 from marlene.learners.input._features import PLAIN
 from marlene.learners.input._rows import single_row
 from marlene.learners.marlene._desk import RowDesk
@@ -72,10 +73,12 @@ class Changes:
         return self._whole()
 
     def _whole(self) -> Tracker:
-        if self._pending is not None:
-            self._settle(self._pending)
-        if self._late:
-            self._tell_late()
+        if self._pending is not None or self._late:
+            with Undivided():  # the handler of a signal may ask, too
+                if self._pending is not None:
+                    self._settle(self._pending)
+                if self._late:
+                    self._tell_late()
         return self._tracker
 
     def _tell_late(self) -> None:
@@ -222,11 +225,15 @@ class Changes:
             self._desks.append(desk)
             return None
         count = desk.put(x, self.space.column)
-        learnt = desk.learn(count) == 1 if count >= 0 else self._learnt_with_new_features(desk, x)
-        self._desks.append(desk)
-        if learnt:
-            return desk
-        return self._learnt_by_fork(x, y, weight) if count < 0 else None
+        if count >= 0:
+            learnt = desk.learn(count) == 1
+            self._desks.append(desk)
+            return desk if learnt else None
+        with Undivided():  # the handler of a signal may use the model, and finds it before or after the example
+            if desk.version is self._version and self._learnt_with_new_features(desk, x):
+                self._desks.append(desk)
+                return desk
+            return self._learnt_by_fork(x, y, weight)
 
     def learnt_row(self, X: Any, Y: Any, weight: float) -> RowDesk | None:  # noqa: ANN401 (array-likes)
         """Learn a matrix of one row of known features and its labels; return its desk, None if it was not learnt."""

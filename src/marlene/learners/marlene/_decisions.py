@@ -77,8 +77,9 @@ def _are_labels(members: Array, labels: int) -> bool:
 
 
 def _are_ascending(arrays: Mapping[str, Array], _: Mapping[str, int]) -> bool:
-    members = arrays["members"][: arrays["size"][0]]
-    return bool(((members[:, 1:] > members[:, :-1]) | (members[:, 1:] == -1)).all())
+    members, unused = np.split(arrays["members"], arrays["size"])
+    before, after = members[:, :-1], members[:, 1:]
+    return bool(((after == -1) | ((before != -1) & (before < after))).all() and (unused == -1).all())
 
 
 SETS = Layout(

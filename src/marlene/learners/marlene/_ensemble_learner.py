@@ -91,19 +91,21 @@ class EnsembleLearner(SavedLearner):
             ensemble.add_features(widened, kinds)
         self._ensemble.add_labels(stream, labels)
 
-    def _fitting_desk(self, width: int) -> ExampleDesk | None:
-        """Return room for an example of so many features; None if examples must take the long way."""
+    def _taken_desk(self, width: int) -> ExampleDesk | None:
+        """Return room for an example of so many features; None if examples must take the long way.
+
+        `_desk` gets it back, so that the handler of a signal does not use it meanwhile.
+        """
         labels, kinds = self._labels(None), self._space.numbers()
         if not labels or not self._space.reads_plainly():
             return None
-        if self._desk is None or not self._desk.fits(labels, kinds, width):
-            self._desk = ExampleDesk(labels, kinds, width)
-        return self._desk
+        desk, self._desk = self._desk, None
+        return desk if desk is not None and desk.fits(labels, kinds, width) else ExampleDesk(labels, kinds, width)
 
     def _learnt_plainly(self, x: Any, y: Any, w: Any, stream: str | None) -> bool:  # noqa: ANN401
         if stream is not None or type(x) is not dict or type(y) is not dict or type(w) not in NUMBERS or w != 1:
             return False
-        desk = self._fitting_desk(len(x))
+        desk = self._taken_desk(len(x))
         if desk is None or not desk.put_truth(y, 1.0):
             return False
         return self._learnt_row(desk, desk.read(x, self._space.column))
@@ -113,7 +115,7 @@ class EnsembleLearner(SavedLearner):
         if row is None or stream is not None or type(w) not in NUMBERS or w != 1 or self.max_features is not None:
             return False
         columns, values, n_columns = row
-        desk, layout = self._fitting_desk(len(columns)), self._space.layouts.get(None)
+        desk, layout = self._taken_desk(len(columns)), self._space.layouts.get(None)
         expected = len(self._space) if layout is None else len(layout)
         if desk is None or n_columns != expected or not desk.put_truth_row(Y, 1.0):
             return False
@@ -126,17 +128,18 @@ class EnsembleLearner(SavedLearner):
         self._never_false.see(None, desk.labels, desk.truth)
         with Whole(self):
             self._run(None, rows, desk.truth, NO_PROBABILITIES)
+        self._desk = desk
         return True
 
     def _decided_plainly(self, x: Any, what: str) -> dict[Hashable, Any] | None:  # noqa: ANN401
-        desk, column = self._fitting_desk(len(x)) if type(x) is dict else None, self._space.column
+        desk, column = self._taken_desk(len(x)) if type(x) is dict else None, self._space.column
         if desk is None:
             return None
         rows = desk.read(x, column) or desk.read({name: value for name, value in x.items() if name in column}, column)
         if rows is None:
             return None
         self._predict(rows, desk.probabilities)
-        said = desk.probabilities[0].tolist()
+        said, self._desk = desk.probabilities[0].tolist(), desk
         if what == "predictions":
             return {label: p > 0.5 for label, p in zip(desk.labels, said, strict=True)}
         return {label: p if p == p else 0.5 for label, p in zip(desk.labels, said, strict=True)}  # noqa: PLR0124 (NaN)

@@ -153,7 +153,7 @@ def _restored_streams(
         saved = TASKS.checked(own, known, tasks=len(set(tasks.labels)))
         label, given = ensemble.columns_of(tasks)
         tasks.set(tasks.labels, saved | {"label": label, "given": given})
-        tasks.seen = int(stream["seen"])
+        tasks.seen = restored_count(stream["seen"], "the number of examples of a stream")
         tasks.drifts = [(time, task) for time, task in saved["drifts"].tolist()]
     require(None in streams, "there is no target")
     for names in (("latest", "background"), ("detector",)):

@@ -159,7 +159,8 @@ def _scaled(scales: Scales, entries: InputEntries) -> Floats:
     number = np.flatnonzero(i != PRESENCE)
     i, x = i[number], entries.value[number]
     centre, size = _centre_and_size(scales, i)
-    z[number] = np.divide(x - centre, size, out=np.zeros(len(i)), where=size > 0)
+    without_size = np.where(2.0 * scales.times[i] > scales.seen[0], 0.0, np.sign(x))
+    z[number] = np.divide(x - centre, size, out=without_size, where=size > 0)
     unseen = scales.times[i] < 1.0
     z[number[unseen]] = np.sign(x[unseen])
     z[number[(x == 0.0) & (np.abs(centre) > USUAL * size)]] = 0.0

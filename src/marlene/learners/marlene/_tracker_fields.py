@@ -102,7 +102,10 @@ STREAMS = Layout(
 
 
 def _lists_are_whole(arrays: Mapping[str, Array], lengths: Mapping[str, int]) -> bool:
-    """Tell whether lists hold a label's learners, and of the pool guests in ascending order."""
+    """Tell whether lists hold a label's learners, and of the pool guests in ascending order.
+
+    A label that has not begun has none of these, another one has all, or as many as there are places.
+    """
     residents, used, places, n_pool = arrays["residents"], arrays["used"], lengths["places"], lengths["pooled"]
     n_labels, n_residents = residents.shape
     pool, began = arrays["pool"][:n_pool], arrays["began"]
@@ -119,7 +122,7 @@ def _lists_are_whole(arrays: Mapping[str, Array], lengths: Mapping[str, int]) ->
             and np.array_equal(listed[:n_residents], residents[q])
             and _ascends(guests)
             and np.isin(guests, pool).all()
-            and (size == places or len(guests) == n_pool or began[q] == NOT_YET or k not in used)
+            and (len(guests) == 0 if began[q] == NOT_YET else size == places or len(guests) == n_pool or k not in used)
             and np.isin(arrays["leader"][k, q, :count], listed).all()
         ):
             return False

@@ -47,7 +47,7 @@ MOST_EVENTS = 10_000
 NOT_YET = -3 * 5.0
 """The first weight of a young learner, as a logarithm; the floor lifts it."""
 NOTHING = np.zeros(0, np.int64)
-OWN, YOUNG, SNAPSHOT, WARM, SOURCE = "own", "young", "snapshot", "inherited", "source"
+ROLES = OWN, YOUNG, SNAPSHOT, WARM, SOURCE = "own", "young", "snapshot", "inherited", "source"
 
 
 class Place(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from marlene._common.states import arrays_under, copied_arrays, plain, require, with_prefix
 from marlene.kernels.tracking.state import POOL
 from marlene.learners.marlene._tracker_fields import NEWER, PARTS
-from marlene.learners.marlene._tracker_layout import MOST_EVENTS, Event, Place
+from marlene.learners.marlene._tracker_layout import MOST_EVENTS, OWN, ROLES, Event, Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,10 @@ def restore_tracker(tracker: Tracker, header: Mapping[str, Any], arrays: Mapping
         tracker.neighbours.restore(arrays_under(arrays, "neighbours."), inputs, labels)
         tracker.make_room_for_zeros()
     require(len(header["events"]) <= MOST_EVENTS, "the changes of labels")
-    tracker.events.extend(Event(int(t), int(q), int(k), giver and Place(*giver)) for t, q, k, giver in header["events"])
+    for time, label, kind, giver in header["events"]:
+        role, *place = giver or (OWN, 0, 0)
+        require(role in ROLES and {*map(type, (time, label, kind, *place))} == {int}, "the changes of labels")
+        tracker.events.append(Event(time, label, kind, giver and Place(role, *place)))
     for event in tracker.events:
         places = [(0, event.label), *([(event.giver.stream, event.giver.label)] if event.giver else [])]
         known = all(0 <= s < len(names) and 0 <= q < len(tracker.labels[s]) for s, q in places)
