@@ -48,6 +48,16 @@ def test_only_tables_and_pictures_of_generated_pages_are_wide(page):
     assert [line for line in lines if len(line) > WIDTH and not line.startswith(("|", "!["))] == []
 
 
+def test_the_index_of_results_says_what_the_pages_say():
+    folder = ROOT / "docs" / "results"
+    text = (folder / "index.md").read_text(encoding="utf-8")
+    pages = [page for page in folder.glob("*.md") if page.name != "index.md"]
+    assert len(pages) == len(TARGETS)
+    for page in pages:
+        title, _, findings = page.read_text(encoding="utf-8").partition("\n## ")[0].partition("\n")
+        assert f"#{title}\n\n{findings.strip()}\n\nEverything: [{page.name}]({page.name})\n" in text
+
+
 @each_document
 def test_every_link_leads_somewhere(document):
     for link in re.findall(r"\]\(([^)]+)\)", document.read_text(encoding="utf-8")):
