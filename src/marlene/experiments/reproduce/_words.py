@@ -26,7 +26,7 @@ def say(page: str, key: str, *values: Any, **named: Any) -> str:  # noqa: ANN401
     Examples
     --------
     >>> say("table-time", "slowest", slowest="`ebr` on yeast")
-    'The slowest: `ebr` on yeast.'
+    'The slowest of them: `ebr` on yeast.'
     """
     return str(_texts()[page][key]).format(*values, **named)
 
