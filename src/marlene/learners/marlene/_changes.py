@@ -230,10 +230,9 @@ class Changes:
             self._desks.append(desk)
             return desk if learnt else None
         with Undivided():  # the handler of a signal may use the model, and finds it before or after the example
-            if desk.version is self._version and self._learnt_with_new_features(desk, x):
-                self._desks.append(desk)
-                return desk
-            return self._learnt_by_fork(x, y, weight)
+            learnt = desk.version is self._version and self._learnt_with_new_features(desk, x)
+            self._desks.append(desk)
+            return desk if learnt else self._learnt_by_fork(x, y, weight)
 
     def learnt_row(self, X: Any, Y: Any, weight: float) -> RowDesk | None:  # noqa: ANN401 (array-likes)
         """Learn a matrix of one row of known features and its labels; return its desk, None if it was not learnt."""
