@@ -81,6 +81,20 @@ def test_copies_have_locks_of_their_own():
         assert not thread.is_alive()
 
 
+def codes_of_children(count, is_whole):
+    """Fork so often; return how the children end: with 0 where they find everything whole."""
+    codes = []
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            try:
+                os._exit(0 if is_whole() else 1)
+            finally:
+                os._exit(2)
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    return codes
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_child_gets_a_whole_learner():
     model, done = Marlene(seed=1), threading.Event()
@@ -92,19 +106,14 @@ def test_a_child_gets_a_whole_learner():
             for x, y in rows:
                 model.learn_one(x, y)
 
+    def goes_on():
+        model.learn_one(*rows[1])
+        return 0 <= model.predict_proba_one(X)["p"][True] <= 1
+
     thread = threading.Thread(target=learn)
     thread.start()
-    codes = []
     try:
-        for _ in range(10):
-            child = os.fork()
-            if child == 0:
-                try:
-                    model.learn_one(*rows[1])
-                    os._exit(0 if 0 <= model.predict_proba_one(X)["p"][True] <= 1 else 1)
-                finally:
-                    os._exit(2)
-            codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        codes = codes_of_children(10, goes_on)
     finally:
         done.set()
         thread.join()
@@ -131,13 +140,8 @@ def test_forks_while_locks_are_held_within_others_and_made():
     sys.setswitchinterval(1e-5)
     for thread in threads:
         thread.start()
-    codes = []
     try:
-        for _ in range(50):
-            child = os.fork()
-            if child == 0:
-                os._exit(0 if first.acquire(blocking=False) and second.acquire(blocking=False) else 1)
-            codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        codes = codes_of_children(50, lambda: first.acquire(blocking=False) and second.acquire(blocking=False))
     finally:
         done.set()
         sys.setswitchinterval(interval)

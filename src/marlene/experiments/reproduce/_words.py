@@ -69,7 +69,8 @@ def compare(page: str, key: str, *values: Any, **named: Any) -> Comparison:  # n
 
 
 def notes(page: str, **named: Any) -> list[str]:  # noqa: ANN401
-    """Return the notes of a page with their numbers filled in."""
+    """Return the notes of a page with their numbers filled in, and the note of several pages on the detector."""
+    named["detector"] = _texts()["index"]["detector"]
     return [note.format(**named) for note in _texts()[page]["notes"]]
 
 

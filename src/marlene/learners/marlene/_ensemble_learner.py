@@ -106,9 +106,9 @@ class EnsembleLearner(SavedLearner):
         if stream is not None or type(x) is not dict or type(y) is not dict or type(w) not in NUMBERS or w != 1:
             return False
         desk = self._taken_desk(len(x))
-        if desk is None or not desk.put_truth(y, 1.0):
+        if desk is None:
             return False
-        return self._learnt_row(desk, desk.read(x, self._space.column))
+        return self._learnt_row(desk, desk.read(x, self._space.column) if desk.put_truth(y, 1.0) else None)
 
     def _learnt_row_plainly(self, X: Any, Y: Any, w: Any, stream: str | None) -> bool:  # noqa: ANN401
         row = single_row(X)
@@ -117,29 +117,31 @@ class EnsembleLearner(SavedLearner):
         columns, values, n_columns = row
         desk, layout = self._taken_desk(len(columns)), self._space.layouts.get(None)
         expected = len(self._space) if layout is None else len(layout)
-        if desk is None or n_columns != expected or not desk.put_truth_row(Y, 1.0):
+        if desk is None:
             return False
-        return self._learnt_row(desk, desk.read_columns(columns if layout is None else layout[columns], values))
+        fits = n_columns == expected and desk.put_truth_row(Y, 1.0)
+        own = columns if layout is None or not fits else layout[columns]
+        return self._learnt_row(desk, desk.read_columns(own, values) if fits else None)
 
     def _learnt_row(self, desk: ExampleDesk, rows: Rows | None) -> bool:
-        """Learn the example of a desk; tell whether it was one."""
-        if rows is None:
-            return False
-        self._never_false.see(None, desk.labels, desk.truth)
-        with Whole(self):
-            self._run(None, rows, desk.truth, NO_PROBABILITIES)
+        """Learn the example of a desk, and give the desk back; tell whether it was one."""
+        if rows is not None:
+            self._never_false.see(None, desk.labels, desk.truth)
+            with Whole(self):
+                self._run(None, rows, desk.truth, NO_PROBABILITIES)
         self._desk = desk
-        return True
+        return rows is not None
 
     def _decided_plainly(self, x: Any, what: str) -> dict[Hashable, Any] | None:  # noqa: ANN401
         desk, column = self._taken_desk(len(x)) if type(x) is dict else None, self._space.column
         if desk is None:
             return None
         rows = desk.read(x, column) or desk.read({name: value for name, value in x.items() if name in column}, column)
+        if rows is not None:
+            self._predict(rows, desk.probabilities)
+        said, self._desk = desk.probabilities[0].tolist(), desk
         if rows is None:
             return None
-        self._predict(rows, desk.probabilities)
-        said, self._desk = desk.probabilities[0].tolist(), desk
         if what == "predictions":
             return {label: p > 0.5 for label, p in zip(desk.labels, said, strict=True)}
         return {label: p if p == p else 0.5 for label, p in zip(desk.labels, said, strict=True)}  # noqa: PLR0124 (NaN)

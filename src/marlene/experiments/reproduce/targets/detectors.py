@@ -17,7 +17,7 @@ from marlene.experiments.reproduce._words import SCORES, largest, listed, say
 from marlene.streams.synthetic import LABELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     Options = dict[str, Any]
     Stream = tuple[str, int | str]
@@ -190,13 +190,19 @@ def _of_letter(plan: Plan, results: Results, options: Options, letter: str) -> T
     return tally
 
 
+def _unchanged_of(change: str) -> str:
+    """Return the name of the group in which nothing changes."""
+    return f"{change}: unchanged"
+
+
 def _groups(plan: Plan, results: Results, options: Options) -> dict[str, Tally]:
     """Return the tallies of the summary by what the streams are like."""
     changed = {
         how: _tallied(results, (_real(plan, data_set, how, options) for data_set in plan.among()), None)
         for how in CHANGED
     }
-    return {
+    unchanged = {_unchanged_of(change): _unchanged(plan, results, change, options) for change in CHANGES}
+    return unchanged | {
         "stationary": _of_letter(plan, results, options, STABLE),
         AS_IT_IS: changed[AS_IT_IS],
         "abrupt": _of_letter(plan, results, options, ABRUPT),
@@ -211,7 +217,7 @@ def _summary_table(plan: Plan, results: Results) -> ResultTable:
     drifting = ("abrupt", ROTATED, GRADUAL, "incremental")
     for group in drifting:
         columns.append(Column(f"{group}: found", 2))
-        columns += [Column(f"{group}: unchanged", 2)] if group in CHANGES else []
+        columns += [Column(_unchanged_of(group), 2)] if group in CHANGES else []
         columns.append(Column(f"{group}: delay", 2, ""))
     rows: list[list[Value]] = []
     for name, options in DETECTORS.items():
@@ -220,7 +226,7 @@ def _summary_table(plan: Plan, results: Results) -> ResultTable:
         for group in drifting:
             tally = groups[group]
             row.append(tally.part)
-            row += [_unchanged(plan, results, group, options).part] if group in CHANGES else []
+            row += [groups[_unchanged_of(group)].part] if group in CHANGES else []
             row.append(statistics.median(tally.share) if tally.share else None)
         rows.append(row)
     return ResultTable(f"{NAME}-summary", say(NAME, "summary", per=PER), columns, rows)
@@ -315,7 +321,7 @@ def _said_summary(plan: Plan, results: Results) -> Iterator[str]:
         if None not in rates:
             alarms.append(f"`{name}` {' and '.join(f'{rate:.2f}' for rate in rates)}")
         shares.append(f"`{name}` {' / '.join('–' if part is None else f'{part:.0%}' for part in parts)}")
-        same = {change: _unchanged(plan, results, change, options).part for change in CHANGES}
+        same = {change: groups[_unchanged_of(change)].part for change in CHANGES}
         gains = [
             f"{100 * (found - part):+.0f}"
             for change, part in same.items()
@@ -330,12 +336,19 @@ def _said_summary(plan: Plan, results: Results) -> Iterator[str]:
         yield say(NAME, "chance", shown="; ".join(more))
 
 
-def _said_scores(plan: Plan, results: Results) -> Iterator[str]:
+def _gains(plan: Plan, results: Results, over: Callable[[str], Run]) -> dict[str, float]:
+    """Return by how much the default is above another run, for every data set and score that both have."""
     gains: dict[str, float] = {}
     for data_set, (score, short) in itertools.product(plan.among(), SCORES.items()):
-        means = [results.mean(_real(plan, data_set, AS_IT_IS, SETTINGS[name]), score) for name in (DEFAULT, BEFORE)]
-        if means[0] is not None and means[1] is not None:
-            gains[f"{data_set} {short}"] = means[0] - means[1]
+        default = _real(plan, data_set, AS_IT_IS, SETTINGS[DEFAULT])
+        ours, theirs = (results.mean(run, score) for run in (default, over(data_set)))
+        if ours is not None and theirs is not None:
+            gains[f"{data_set} {short}"] = ours - theirs
+    return gains
+
+
+def _said_scores(plan: Plan, results: Results) -> Iterator[str]:
+    gains = _gains(plan, results, lambda data_set: _real(plan, data_set, AS_IT_IS, SETTINGS[BEFORE]))
     if gains:
         lost = [f"{cell} ({by:+.4f})" for cell, by in gains.items() if by < -CLEAR]
         best = max(gains, key=gains.__getitem__)
@@ -349,19 +362,11 @@ def _said_scores(plan: Plan, results: Results) -> Iterator[str]:
 
 def _said_transfer(plan: Plan, results: Results) -> Iterator[str]:
     """Say what transfer is worth with the default."""
-    gains: dict[str, float] = {}
-    for data_set, (score, short) in itertools.product(plan.among(), SCORES.items()):
-        ours, alone = (results.mean(run, score) for run in (_default(plan, data_set), _alone(plan, data_set)))
-        if ours is not None and alone is not None:
-            gains[f"{data_set} {short}"] = ours - alone
+    gains = _gains(plan, results, lambda data_set: _alone(plan, data_set))
     if gains:
         above = sum(by > 0 for by in gains.values())
         mean = statistics.fmean(gains.values())
         yield say(NAME, "transfer", above=above, count=len(gains), mean=mean, largest=largest(gains))
-
-
-def _default(plan: Plan, data_set: str) -> Run:
-    return _real(plan, data_set, AS_IT_IS, SETTINGS[DEFAULT])
 
 
 def _said_where(plan: Plan, results: Results, data_set: str) -> str:
